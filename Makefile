@@ -1,0 +1,75 @@
+# Every target with a "## text" behind it is listed by `make help`.
+
+GO        ?= go
+MODULE    := github.com/gozer-gateway/gozer
+VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS   := -s -w -X main.version=$(VERSION)
+CONFIG    ?= gateway.yaml
+FUZZTIME  ?= 30s
+BENCH     ?= .
+COUNT     ?= 1
+IMAGE     ?= gozer-gateway/gateway:$(VERSION)
+
+LINT_VERSION := v2.15.0
+LINT         := bin/golangci-lint
+
+# The product needs no C compiler; only the race detector does.
+export CGO_ENABLED ?= 0
+
+.DEFAULT_GOAL := help
+.PHONY: help build run test race lint fmt fuzz bench check docker clean fmt-check vet lint-tool
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## build bin/gateway, a static binary
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/gateway ./cmd/gateway
+
+run: build ## build and start the gateway with its demo upstreams
+	bin/gateway run --config $(CONFIG) --demo
+
+test: ## run all tests
+	$(GO) test ./...
+
+race: ## run all tests under the race detector (needs a C compiler)
+	@command -v $$($(GO) env CC) >/dev/null || { echo 'make race: the race detector needs a C compiler' >&2; exit 1; }
+	CGO_ENABLED=1 $(GO) test -race ./...
+
+lint: lint-tool ## run the linters of .golangci.yml
+	$(LINT) run ./...
+
+fmt: lint-tool ## format every Go file (gofumpt, import groups)
+	$(LINT) fmt
+
+fuzz: ## fuzz every Fuzz target for FUZZTIME each (30s)
+	@mkdir -p bin
+	@$(GO) test -list '^Fuzz' ./... > bin/fuzz-targets
+	@awk '/^Fuzz/ {name[n++] = $$1} /^ok/ {for (i = 0; i < n; i++) print $$2, name[i]; n = 0}' bin/fuzz-targets | \
+	while read -r package target; do \
+		echo "$$package $$target"; \
+		$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$package || exit 1; \
+	done
+
+bench: ## run the benchmarks matching BENCH (all), COUNT times (1)
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./...
+
+check: fmt-check vet lint test race ## everything a change has to pass
+
+docker: ## build the container image IMAGE
+	docker build --build-arg VERSION=$(VERSION) -t $(IMAGE) .
+
+clean: ## remove what the other targets built
+	rm -rf bin
+
+fmt-check: lint-tool
+	$(LINT) fmt --diff
+
+vet:
+	$(GO) vet ./...
+
+# Installed only when missing or of another version: the first time takes a few minutes.
+lint-tool:
+	@$(LINT) version --short 2>/dev/null | grep -qxF '$(LINT_VERSION:v%=%)' || { \
+		echo 'installing golangci-lint $(LINT_VERSION) into bin/'; \
+		GOBIN='$(CURDIR)/bin' $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION); \
+	}
