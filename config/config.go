@@ -1,0 +1,277 @@
+// Package config turns gateway.yaml, the environment and the command line into
+// one typed, checked [Config]. It knows every key by a single table ([Keys]),
+// from which decoding, the report of findings and docs/configuration.md come.
+package config
+
+import (
+	"net/netip"
+	"strconv"
+	"time"
+)
+
+// Config is what the gateway was told, defaults filled in. It is read-only once
+// [Load] has returned it and may be shared by any number of goroutines.
+type Config struct {
+	Application Application
+	Server      Server
+	Management  Management
+	Zuul        Zuul
+	// Ribbon holds ribbon.* and applies to every service without settings of its own.
+	Ribbon Ribbon
+	// Services holds <service>.ribbon.* by service id, each entry already completed
+	// from Ribbon. Use RibbonFor to look one up.
+	Services map[string]*Ribbon
+	Hystrix  Hystrix
+	Gateway  Gateway
+	// LogLevels is logging.level.<name>: upper-case level by logger name; "root" is the default.
+	LogLevels map[string]string
+	// Info is info.* as it was nested, for /actuator/info.
+	Info map[string]any
+
+	filters map[string]*FilterSettings
+}
+
+// Application is spring.application.* and spring.profiles.*.
+type Application struct {
+	Name string
+	// Profiles are the active profiles, lowest precedence first.
+	Profiles []string
+}
+
+// Server is server.* and error.path: the listener that takes proxied traffic.
+type Server struct {
+	Port    int // 0 means any free port.
+	Address string
+	// Graceful tells whether requests in flight are waited for at shutdown.
+	Graceful bool
+	// DrainTimeout is spring.lifecycle.timeout-per-shutdown-phase, the limit of that wait.
+	DrainTimeout  time.Duration
+	MaxHeaderSize int64 // bytes
+	// TrustedProxies may send X-Forwarded-* headers that are kept and appended to.
+	TrustedProxies []netip.Prefix
+	Error          ErrorPage
+}
+
+// ErrorPage is server.error.* and error.path.
+type ErrorPage struct {
+	Path             string
+	IncludeMessage   string // "always", "never" or "on-param"
+	IncludeException bool
+}
+
+// Management is management.*: the listener of the actuator endpoints.
+type Management struct {
+	Port     int // 0 means any free port, -1 no management listener.
+	Address  string
+	BasePath string
+	Include  []string // endpoint ids, "*" for all
+	Exclude  []string // wins over Include
+}
+
+// Zuul is zuul.*, without the keys that only a servlet container understands.
+type Zuul struct {
+	Prefix      string
+	StripPrefix bool
+	Retryable   bool
+	Routes      []Route // in the order in which they were first written
+
+	AddProxyHeaders       bool
+	AddHostHeader         bool
+	IgnoredServices       []string
+	IgnoredPatterns       []string
+	IgnoredHeaders        []string
+	IgnoreSecurityHeaders bool
+	SensitiveHeaders      []string
+	IgnoreLocalService    bool
+
+	// DecodeURL is nil unless zuul.decode-url is written out: the path is then sent as
+	// received. True brings back the original's decoding and re-encoding.
+	DecodeURL                        *bool
+	RemoveSemicolonContent           bool
+	ForceOriginalQueryStringEncoding bool
+
+	SetContentLength             bool
+	IncludeDebugHeader           bool
+	InitialStreamBufferSize      int64 // bytes
+	SSLHostnameValidationEnabled bool
+
+	Host ZuulHost
+	// Isolation is zuul.ribbon-isolation-strategy. HystrixFor combines it with the rest.
+	Isolation          string // "SEMAPHORE" or "THREAD"
+	MaxSemaphores      int
+	SemaphoreByService map[string]int
+	ThreadPool         ZuulThreadPool
+	Debug              ZuulDebug
+
+	DisabledFilters []FilterRef
+}
+
+// Route is one entry of zuul.routes with the defaults of Zuul filled in.
+type Route struct {
+	Key string // the map key, case kept
+	// Shorthand is the value when the entry was written as one string. The other fields
+	// are filled from it too.
+	Shorthand string
+	ID        string
+	Path      string // ant pattern, without zuul.prefix, with a leading slash
+	// Location is an http(s) URL, "forward:…" or a service id.
+	Location    string
+	StripPrefix bool
+	Retryable   *bool // nil means zuul.retryable
+	// SensitiveHeaders replaces zuul.sensitive-headers when CustomSensitiveHeaders is set.
+	SensitiveHeaders       []string
+	CustomSensitiveHeaders bool
+	Position               Position
+}
+
+// ZuulHost is zuul.host.*: pool and timeouts of URL routes.
+type ZuulHost struct {
+	MaxTotalConnections      int
+	MaxPerRouteConnections   int
+	ConnectTimeout           time.Duration // 0 means no limit
+	SocketTimeout            time.Duration // per read, 0 means no limit
+	ConnectionRequestTimeout time.Duration // wait for a pooled connection; negative means no limit
+	TimeToLive               time.Duration // of a connection; negative means no limit
+}
+
+// ZuulThreadPool is zuul.thread-pool.*, used with THREAD isolation only.
+type ZuulThreadPool struct {
+	UseSeparateThreadPools bool
+	ThreadPoolKeyPrefix    string
+}
+
+// ZuulDebug is zuul.debug.*.
+type ZuulDebug struct {
+	Request   bool
+	Parameter string
+}
+
+// FilterRef names a filter and a phase, as in zuul.<Name>.<Phase>.disable.
+type FilterRef struct {
+	Name, Phase string
+	Position    Position
+}
+
+// Ribbon is ribbon.* or, completed from it, <service>.ribbon.*.
+type Ribbon struct {
+	ConnectTimeout time.Duration
+	ReadTimeout    time.Duration
+	// MaxAutoRetries counts repeats on the same server, MaxAutoRetriesNextServer further servers.
+	MaxAutoRetries           int
+	MaxAutoRetriesNextServer int
+	OkToRetryOnAllOperations bool
+	RetryableStatusCodes     []int
+	// Servers is listOfServers, parsed; empty when the service needs discovery.
+	Servers []Instance
+	// Secure is IsSecure; nil leaves the decision to the entry's scheme, then to SecurePorts.
+	Secure                *bool
+	SecurePorts           []int
+	MaxTotalConnections   int
+	MaxConnectionsPerHost int
+	PoolKeepAlive         time.Duration // lifetime of a connection
+	IdleTimeout           time.Duration // of an idle connection
+	// RuleClass is the short class name of the load-balancing rule, "" for the default.
+	RuleClass string
+}
+
+// Hystrix is hystrix.*. Use HystrixFor rather than the maps: the rules of precedence are there.
+type Hystrix struct {
+	Default     Command
+	Commands    map[string]*Command // by command key, completed from Default
+	DefaultPool ThreadPool
+	ThreadPools map[string]*ThreadPool // by pool key, completed from DefaultPool
+}
+
+// Command is hystrix.command.<key>.*.
+type Command struct {
+	Isolation string // "SEMAPHORE" or "THREAD"
+	// Timeout is the budget of one request; 0 means derived from the ribbon settings.
+	Timeout        time.Duration
+	TimeoutEnabled bool
+	// MaxConcurrentRequests bounds SEMAPHORE isolation.
+	MaxConcurrentRequests  int
+	FallbackEnabled        bool
+	FallbackMaxConcurrent  int
+	Breaker                Breaker
+	RollingWindow          time.Duration
+	RollingBuckets         int
+	HealthSnapshotInterval time.Duration
+	ThreadPoolKey          string // with THREAD isolation
+}
+
+// Breaker is hystrix.command.<key>.circuitBreaker.*.
+type Breaker struct {
+	Enabled                  bool
+	RequestVolumeThreshold   int
+	SleepWindow              time.Duration
+	ErrorThresholdPercentage int
+	ForceOpen, ForceClosed   bool
+}
+
+// ThreadPool is hystrix.threadpool.<key>.*.
+type ThreadPool struct {
+	CoreSize                    int
+	MaximumSize                 int
+	AllowMaximumSizeToDiverge   bool
+	MaxQueueSize                int // 0 or less means no queue
+	QueueSizeRejectionThreshold int
+}
+
+// Gateway is gateway.*: what Zuul has no keys for.
+type Gateway struct {
+	Fallback     map[string]*Fallback // by service id, "*" for all
+	Compat       Compat
+	Limits       Limits
+	ShutdownWait time.Duration // between "not ready" and "stop accepting"
+	Mapper       ServiceRouteMapper
+}
+
+// Fallback is a static answer for a service that failed.
+type Fallback struct {
+	Status   int
+	Headers  map[string]string
+	Body     string
+	Position Position
+}
+
+// Compat switches back to behaviour of the original.
+type Compat struct {
+	ErrorStatus bool // status 500 for nearly every routing failure
+}
+
+// Limits is gateway.limits.*; 0 means no limit unless said otherwise.
+type Limits struct {
+	MaxReplayBody  int64 // bytes kept of a body so that it can be sent again
+	MaxRequestBody int64 // bytes
+	HeaderTimeout  time.Duration
+	IdleTimeout    time.Duration
+}
+
+// ServiceRouteMapper derives the path of a discovered service from its id; both
+// patterns empty means the id itself.
+type ServiceRouteMapper struct {
+	ServicePattern string
+	RoutePattern   string
+}
+
+// Position is where a setting was written. Line is 0 for a setting that comes from
+// the environment or the command line; File then names which.
+type Position struct {
+	File string
+	Line int
+}
+
+// String gives "file:line", or the bare source without a line.
+func (p Position) String() string {
+	if p.Line == 0 {
+		return p.File
+	}
+	return p.File + ":" + strconv.Itoa(p.Line)
+}
+
+// Instance is one entry of listOfServers.
+type Instance struct {
+	Scheme string // "http", "https" or "" when the entry names none
+	Host   string // without brackets when it is an IPv6 address
+	Port   int    // 80 or, with https, 443 when the entry names none
+}

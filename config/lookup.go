@@ -1,0 +1,88 @@
+package config
+
+import "time"
+
+// RibbonFor gives the load-balancer settings of a service: its own <service>.ribbon.*
+// over ribbon.* over the defaults.
+func (c *Config) RibbonFor(service string) Ribbon {
+	if own, ok := c.Services[service]; ok {
+		return *own
+	}
+	return c.Ribbon
+}
+
+// HystrixFor gives the command settings of a service as Zuul combines them
+// (zuul.md 6.2 and 6.3). Isolation and permits come from
+// hystrix.command.<service>.*, else from zuul.*: hystrix.command.default.* has no say
+// in these two. The timeout is never 0.
+func (c *Config) HystrixFor(service string) Command {
+	cmd := c.Hystrix.Default
+	own := c.Hystrix.Commands[service]
+	if own != nil {
+		cmd = *own
+	}
+	cmd.Isolation = c.isolation(own)
+	cmd.MaxConcurrentRequests = c.permits(service, own)
+	cmd.Timeout, _ = c.TimeoutFor(service)
+	if cmd.ThreadPoolKey == "" {
+		cmd.ThreadPoolKey = c.poolKey(service)
+	}
+	return cmd
+}
+
+// ThreadPoolFor gives the settings of the pool named by [Command.ThreadPoolKey].
+func (c *Config) ThreadPoolFor(key string) ThreadPool {
+	if own, ok := c.Hystrix.ThreadPools[key]; ok {
+		return *own
+	}
+	return c.Hystrix.DefaultPool
+}
+
+// TimeoutFor gives the budget of one request to a service and the time that its
+// connects, reads and retries may need: (ReadTimeout + ConnectTimeout) ×
+// (MaxAutoRetries + 1) × (MaxAutoRetriesNextServer + 1). The budget is that time
+// unless hystrix.command.<service> or hystrix.command.default sets one; a smaller
+// budget cuts retries short.
+func (c *Config) TimeoutFor(service string) (budget, ribbon time.Duration) {
+	ribbon = c.RibbonFor(service).timeout()
+	if own, ok := c.Hystrix.Commands[service]; ok && own.Timeout > 0 {
+		return own.Timeout, ribbon
+	}
+	if c.Hystrix.Default.Timeout > 0 {
+		return c.Hystrix.Default.Timeout, ribbon
+	}
+	return ribbon, ribbon
+}
+
+func (r Ribbon) timeout() time.Duration {
+	attempts := (r.MaxAutoRetries + 1) * (r.MaxAutoRetriesNextServer + 1)
+	return (r.ReadTimeout + r.ConnectTimeout) * time.Duration(attempts)
+}
+
+func (c *Config) isolation(own *Command) string {
+	if own != nil && own.Isolation != "" {
+		return own.Isolation
+	}
+	return c.Zuul.Isolation
+}
+
+func (c *Config) permits(service string, own *Command) int {
+	if own != nil && own.MaxConcurrentRequests > 0 {
+		return own.MaxConcurrentRequests
+	}
+	if n, ok := c.Zuul.SemaphoreByService[service]; ok {
+		return n
+	}
+	return c.Zuul.MaxSemaphores
+}
+
+// groupKey is the Hystrix group of every Zuul command, and the name of the pool that
+// all services share under THREAD isolation.
+const groupKey = "RibbonCommand"
+
+func (c *Config) poolKey(service string) string {
+	if c.Zuul.ThreadPool.UseSeparateThreadPools {
+		return c.Zuul.ThreadPool.ThreadPoolKeyPrefix + service
+	}
+	return groupKey
+}
