@@ -1,0 +1,60 @@
+// Package headers holds the rules about HTTP field names that both directions
+// of a proxied exchange share: which fields end at this hop, and sets of names.
+package headers
+
+import (
+	"net/http"
+	"net/textproto"
+	"strings"
+)
+
+// EndToEnd returns the fields of h that travel further: without hop-by-hop
+// fields, without those that Connection names (RFC 9110 7.6.1) and without the
+// framing fields, which each side writes itself. "TE: trailers" is kept, since
+// trailers are passed on. The map is new; value slices are shared with h, cut
+// to their length so that an append copies.
+func EndToEnd(h http.Header) http.Header {
+	out := make(http.Header, len(h)+4)
+	connection := h["Connection"]
+	for name, values := range h {
+		if isHopByHop(name) || listed(connection, name) {
+			continue
+		}
+		out[name] = values[:len(values):len(values)]
+	}
+	if listed(h["Te"], "trailers") {
+		out["Te"] = []string{"trailers"}
+	}
+	return out
+}
+
+func isHopByHop(canonical string) bool {
+	switch canonical {
+	case "Connection", "Content-Length", "Expect", "Host", "Http2-Settings", "Keep-Alive",
+		"Proxy-Authenticate", "Proxy-Authorization", "Proxy-Connection",
+		"Te", "Trailer", "Transfer-Encoding", "Upgrade":
+		return true
+	}
+	return false
+}
+
+// listed reports whether a comma-separated list field has the token, ignoring
+// case and empty members.
+func listed(values []string, token string) bool {
+	for _, v := range values {
+		for v != "" {
+			var member string
+			member, v, _ = strings.Cut(v, ",")
+			if strings.EqualFold(textproto.TrimString(member), token) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Inherited reports whether the values of one field are still the very ones
+// received: nobody has replaced or extended them.
+func Inherited(now, received []string) bool {
+	return len(now) > 0 && len(now) == len(received) && &now[0] == &received[0]
+}

@@ -1,0 +1,61 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// body bounds the pauses of a response body and gives its connection back when
+// it is closed.
+type body struct {
+	io.ReadCloser
+	patience time.Duration // 0: may pause for ever
+	timer    *time.Timer
+	late     atomic.Bool
+	cancel   context.CancelCauseFunc
+	release  func()
+	once     sync.Once
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	b.arm()
+	n, err := b.ReadCloser.Read(p)
+	if b.timer != nil {
+		b.timer.Stop()
+	}
+	if err != nil && !errors.Is(err, io.EOF) && b.late.Load() {
+		err = ErrReadTimeout
+	}
+	return n, err
+}
+
+func (b *body) arm() {
+	switch {
+	case b.patience == 0:
+	case b.timer == nil:
+		b.timer = time.AfterFunc(b.patience, b.expire)
+	default:
+		b.timer.Reset(b.patience)
+	}
+}
+
+func (b *body) expire() {
+	b.late.Store(true)
+	b.cancel(ErrReadTimeout)
+}
+
+func (b *body) Close() error {
+	err := b.ReadCloser.Close()
+	b.once.Do(func() {
+		if b.timer != nil {
+			b.timer.Stop()
+		}
+		b.cancel(nil)
+		b.release()
+	})
+	return err
+}
