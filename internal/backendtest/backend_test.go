@@ -1,0 +1,175 @@
+package backendtest_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/gozer-gateway/gozer/internal/backendtest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func newClient(t *testing.T) *http.Client {
+	t.Helper()
+	rt := &http.Transport{MaxIdleConnsPerHost: 8}
+	t.Cleanup(rt.CloseIdleConnections)
+	return &http.Client{Transport: rt}
+}
+
+func do(ctx context.Context, c *http.Client, method, url, body string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	return c.Do(req)
+}
+
+// ask returns the body of a GET.
+func ask(t *testing.T, c *http.Client, b *backendtest.Backend) (string, error) {
+	t.Helper()
+	res, err := do(t.Context(), c, http.MethodGet, b.URL(), "")
+	if err != nil {
+		return "", err
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	return string(body), err
+}
+
+func wantAnswer(t *testing.T, c *http.Client, b *backendtest.Backend, want string) {
+	t.Helper()
+	if got, err := ask(t, c, b); err != nil || got != want {
+		t.Fatalf("got %q, %v; want %q", got, err, want)
+	}
+}
+
+func wantRefused(t *testing.T, c *http.Client, b *backendtest.Backend) {
+	t.Helper()
+	if got, err := ask(t, c, b); !errors.Is(err, syscall.ECONNREFUSED) {
+		t.Fatalf("got %q, %v; want connection refused", got, err)
+	}
+}
+
+func TestCounts(t *testing.T) {
+	b, c := backendtest.Start(t, backendtest.Answer(http.StatusOK, "hi")), newClient(t)
+	for range 3 {
+		wantAnswer(t, c, b, "hi")
+	}
+	if b.Requests() != 3 || b.Connections() != 1 {
+		t.Fatalf("%d requests on %d connections, want 3 on 1", b.Requests(), b.Connections())
+	}
+}
+
+func TestKillAndRevive(t *testing.T) {
+	b, c := backendtest.Start(t, backendtest.Answer(http.StatusOK, "alive")), newClient(t)
+	addr := b.Addr
+	wantAnswer(t, c, b, "alive")
+	b.Kill()
+	wantRefused(t, c, b)
+	b.Revive()
+	wantAnswer(t, c, b, "alive")
+	if b.Addr != addr || b.Connections() != 2 {
+		t.Fatalf("at %s after %d connections, want %s after 2", b.Addr, b.Connections(), addr)
+	}
+}
+
+func TestKillFinishesWhatIsInFlight(t *testing.T) {
+	arrived, finish := make(chan struct{}), make(chan struct{})
+	b, c := backendtest.Start(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		close(arrived)
+		<-finish
+		io.WriteString(w, "finished")
+	})), newClient(t)
+	answer := make(chan string, 1)
+	go func() {
+		got, err := ask(t, c, b)
+		if err != nil {
+			got = err.Error()
+		}
+		answer <- got
+	}()
+	<-arrived
+	b.Kill()
+	wantRefused(t, newClient(t), b)
+	close(finish)
+	if got := <-answer; got != "finished" {
+		t.Fatalf("the request in flight got %q", got)
+	}
+}
+
+func TestCrashCutsWhatIsInFlight(t *testing.T) {
+	arrived := make(chan struct{})
+	b, c := backendtest.Start(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		close(arrived)
+		<-r.Context().Done()
+	})), newClient(t)
+	failed := make(chan error, 1)
+	go func() {
+		_, err := ask(t, c, b)
+		failed <- err
+	}()
+	<-arrived
+	b.Crash()
+	if err := <-failed; err == nil {
+		t.Fatal("the request in flight was answered")
+	}
+	wantRefused(t, c, b)
+}
+
+func TestFrozenAcceptsAndIsSilentUntilRevived(t *testing.T) {
+	b, c := backendtest.Start(t, backendtest.Answer(http.StatusOK, "hi")), newClient(t)
+	wantAnswer(t, c, b, "hi")
+	b.Freeze()
+	for name, client := range map[string]*http.Client{"open connection": c, "new connection": newClient(t)} {
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		res, err := do(ctx, client, http.MethodGet, b.URL(), "")
+		if err == nil {
+			res.Body.Close()
+		}
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%s: got %v, want silence until the deadline", name, err)
+		}
+		cancel()
+	}
+	if b.Requests() != 1 || b.Connections() != 2 {
+		t.Errorf("%d requests on %d connections while frozen, want 1 on 2", b.Requests(), b.Connections())
+	}
+	b.Revive()
+	wantAnswer(t, c, b, "hi")
+}
+
+func TestKillUnderLoadLosesNothing(t *testing.T) {
+	b, c := backendtest.Start(t, backendtest.Answer(http.StatusOK, "hi")), newClient(t)
+	const clients = 4
+	for range 5 {
+		busy, ended := make(chan struct{}, clients), make(chan error, clients)
+		for range clients {
+			go func() {
+				_, err := ask(t, c, b)
+				busy <- struct{}{}
+				for err == nil {
+					_, err = ask(t, c, b)
+				}
+				ended <- err
+			}()
+		}
+		for range clients {
+			<-busy
+		}
+		b.Kill()
+		for range clients {
+			if err := <-ended; !errors.Is(err, syscall.ECONNREFUSED) {
+				t.Errorf("a client ended with %v, want connection refused", err)
+			}
+		}
+		b.Revive()
+	}
+}

@@ -1,0 +1,115 @@
+package backendtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"sync"
+	"sync/atomic"
+)
+
+// listenAnywhere picks a port below the range from which systems serve outgoing
+// connections. The port of a dead backend would otherwise be given to a client,
+// and Revive would find it taken.
+func listenAnywhere() (net.Listener, error) {
+	const low, high, attempts = 20000, 32000, 100
+	var err error
+	for range attempts {
+		var l net.Listener
+		if l, err = listen(fmt.Sprintf("127.0.0.1:%d", low+rand.IntN(high-low))); err == nil {
+			return l, nil
+		}
+	}
+	return nil, fmt.Errorf("backendtest: no free port: %w", err)
+}
+
+func listen(addr string) (net.Listener, error) {
+	var lc net.ListenConfig
+	return lc.Listen(context.Background(), "tcp", addr)
+}
+
+// listener counts connections and puts each behind the gate.
+type listener struct {
+	net.Listener
+	gate     *gate
+	accepted *atomic.Int64
+}
+
+func (l *listener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	l.accepted.Add(1)
+	return conn{c, l.gate}, nil
+}
+
+// conn moves no byte while the gate is shut. It is no io.ReaderFrom, which would
+// copy past the gate.
+type conn struct {
+	net.Conn
+	gate *gate
+}
+
+func (c conn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	c.gate.pass()
+	return n, err
+}
+
+func (c conn) Write(p []byte) (int, error) {
+	c.gate.pass()
+	return c.Conn.Write(p)
+}
+
+// reset closes the connection with RST.
+func (c conn) reset() error {
+	return errors.Join(c.Conn.(*net.TCPConn).SetLinger(0), c.Close())
+}
+
+// gate is open or shut, and whoever passes waits while it is shut.
+type gate struct {
+	mu   sync.Mutex
+	free chan struct{} // guarded by mu; closed while the gate is open
+}
+
+func newGate() *gate {
+	g := &gate{free: make(chan struct{})}
+	close(g.free)
+	return g
+}
+
+func (g *gate) pass() {
+	g.mu.Lock()
+	free := g.free
+	g.mu.Unlock()
+	<-free
+}
+
+func (g *gate) shut() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.isOpen() {
+		g.free = make(chan struct{})
+	}
+}
+
+func (g *gate) open() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.isOpen() {
+		close(g.free)
+	}
+}
+
+// isOpen is called with mu held.
+func (g *gate) isOpen() bool {
+	select {
+	case <-g.free:
+		return true
+	default:
+		return false
+	}
+}
