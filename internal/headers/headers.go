@@ -28,6 +28,17 @@ func EndToEnd(h http.Header) http.Header {
 	return out
 }
 
+// Strip deletes from h, in place, what EndToEnd leaves out. "TE" has no meaning
+// in a response, so nothing of it is kept.
+func Strip(h http.Header) {
+	connection := h["Connection"]
+	for name := range h {
+		if isHopByHop(name) || listed(connection, name) {
+			delete(h, name)
+		}
+	}
+}
+
 func isHopByHop(canonical string) bool {
 	switch canonical {
 	case "Connection", "Content-Length", "Expect", "Host", "Http2-Settings", "Keep-Alive",

@@ -1,0 +1,210 @@
+package filters
+
+import (
+	"io"
+	"log/slog"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/gozer-gateway/gozer/internal/headers"
+	"github.com/gozer-gateway/gozer/routing"
+)
+
+// Context is one request on its way through the filters. It belongs to the
+// goroutine that serves the request and is valid until the response has been
+// sent; Clone it to keep it longer.
+type Context struct {
+	// Request is what the client sent. Filters read it and never change it;
+	// what goes upstream is Out.
+	Request *http.Request
+
+	// Path is the path of Request, cleaned for matching and as raw bytes.
+	Path routing.Path
+
+	// Out is what will be sent upstream.
+	Out Outbound
+
+	// Route is the matched route; nil before PreDecoration (pre, order 5) and
+	// when no route matched.
+	Route *routing.Route
+
+	// ServiceID names the service the request is sent to. Setting it before
+	// PreDecoration replaces route matching; setting it afterwards sends the
+	// request to another service than the route names.
+	ServiceID string
+
+	// ForwardTo is the local path that answers instead of an upstream, with
+	// its raw query if it has one; empty for none.
+	ForwardTo string
+
+	// LoadBalancerKey is handed to the service's load-balancing rule; nil for
+	// none.
+	LoadBalancerKey any
+
+	// Retryable allows the load balancer to repeat the request after an error
+	// or a retryable status, within the rules for its method.
+	Retryable bool
+
+	// Response is the answer; nil until a filter has one. While it is set,
+	// the built-in routing filters stand aside.
+	Response *Response
+
+	// Err is the first failure; nil while all is well.
+	Err error
+
+	// Start is when the request head had been read.
+	Start time.Time
+
+	writer     writer
+	ignored    headers.Set
+	ignoredToo []string
+	upstream   io.Closer
+	aborted    bool
+
+	chain      *Chain
+	now        time.Time
+	executions []Execution
+	attributes []attribute
+	debug      *debugLog
+
+	ownExecutions [10]Execution
+}
+
+// NewContext starts the context of one request. path is the cleaned path of
+// r's target. The front doors call it; tests use package filtertest.
+func NewContext(w http.ResponseWriter, r *http.Request, path routing.Path, start time.Time) *Context {
+	c := &Context{
+		Request: r,
+		Path:    path,
+		Out:     outboundOf(r, headers.EndToEnd(r.Header)),
+		Start:   start,
+		writer:  writer{ResponseWriter: w},
+		now:     start,
+	}
+	c.Out.Path = path.Raw
+	c.executions = c.ownExecutions[:0]
+	return c
+}
+
+// Respond answers the request without routing it. The built-in routing filters
+// then stand aside, the post filters run. header may be nil, and is owned by
+// the response from now on; body may be nil. A body with a Len method (bytes
+// or strings readers) is sent with its length.
+func (c *Context) Respond(status int, header http.Header, body io.Reader) {
+	if header == nil {
+		header = http.Header{}
+	}
+	res := &Response{Status: status, Header: header}
+	if body != nil {
+		res.ContentLength = lengthOf(body)
+		res.Body = closerOf(body)
+	}
+	c.Response = res
+}
+
+// Receive makes an upstream's response the answer. Hop-by-hop fields and ignored
+// ones are dropped from its header, so Response.Header holds just what will be
+// sent; res.Header is owned by the context from now on. The body is released
+// when the request ends, even if a filter puts another Response or Body in its
+// place. Route filters call it.
+func (c *Context) Receive(res *http.Response) {
+	headers.Strip(res.Header)
+	c.dropIgnoredReceived(res.Header)
+	c.upstream = res.Body
+	c.Response = &Response{
+		Status:        res.StatusCode,
+		Header:        res.Header,
+		Body:          res.Body,
+		ContentLength: res.ContentLength,
+		Trailer:       res.Trailer,
+	}
+}
+
+// Writer is the client's side of the exchange. SendResponse and SendError
+// write to it; other filters set Response instead.
+func (c *Context) Writer() http.ResponseWriter { return &c.writer }
+
+// Committed reports whether a final response head has left for the client, so
+// that no other answer can be given.
+func (c *Context) Committed() bool { return c.writer.committed }
+
+// Abort makes the front door cut the client's connection instead of ending the
+// response properly, so that a response cut short is not taken for complete.
+func (c *Context) Abort() { c.aborted = true }
+
+// Aborted reports whether Abort was called.
+func (c *Context) Aborted() bool { return c.aborted }
+
+// IgnoreHeaders drops the named fields, in any case, from what passes between
+// client and upstream, in both directions. It concerns received fields only:
+// fields that a filter sets itself pass.
+func (c *Context) IgnoreHeaders(names ...string) {
+	for _, name := range names {
+		c.ignoredToo = append(c.ignoredToo, http.CanonicalHeaderKey(name))
+	}
+}
+
+// IgnoreHeaderSet is IgnoreHeaders for a set prepared once; it replaces the
+// set of an earlier call and keeps the names given to IgnoreHeaders.
+func (c *Context) IgnoreHeaderSet(set headers.Set) { c.ignored = set }
+
+// IgnoresHeader reports whether a received field is dropped. name is in
+// canonical form.
+func (c *Context) IgnoresHeader(name string) bool {
+	return c.ignored.Has(name) || slices.Contains(c.ignoredToo, name)
+}
+
+// Executions lists the filters that have run so far, in order. The slice is
+// valid as long as c.
+func (c *Context) Executions() []Execution { return c.executions }
+
+// Logger returns the logger of the chain that serves the request.
+func (c *Context) Logger() *slog.Logger {
+	if c.chain == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return c.chain.logger
+}
+
+// RunPhase runs the filters of a custom phase and returns the first failure.
+// Calling it for one of the four phases of a request runs that phase again.
+func (c *Context) RunPhase(phase Phase) error {
+	if c.chain == nil {
+		return nil
+	}
+	return c.chain.run(phase, c)
+}
+
+// Clone returns a copy that stays valid after the request has ended, for logs
+// or later work. Bodies and the client's connection are not part of it.
+func (c *Context) Clone() *Context {
+	d := *c
+	d.Request = c.Request.Clone(c.Request.Context())
+	d.Request.Body = http.NoBody
+	d.Out.Header = c.Out.Header.Clone()
+	d.Out.Body = http.NoBody
+	if c.Response != nil {
+		res := *c.Response
+		res.Header, res.Trailer, res.Body = res.Header.Clone(), res.Trailer.Clone(), nil
+		d.Response = &res
+	}
+	d.writer = writer{ResponseWriter: nil, committed: true}
+	d.upstream = nil
+	d.executions = slices.Clone(c.executions)
+	d.attributes = slices.Clone(c.attributes)
+	d.debug = c.debug.clone()
+	return &d
+}
+
+// Release closes what the request still holds. The front door calls it once,
+// when the request is over; it is safe to call again.
+func (c *Context) Release() {
+	if c.Response != nil && c.Response.Body != nil {
+		_ = c.Response.Body.Close() // a failure to close harms nobody any more
+	}
+	if c.upstream != nil {
+		_ = c.upstream.Close()
+		c.upstream = nil
+	}
+}
