@@ -54,7 +54,7 @@ type Info struct {
 
 // NewChain builds the filters of specs and sorts them. It reports every bad
 // spec at once: a missing name, phase or constructor, two filters of one name
-// in a phase, settings that do not decode.
+// in a phase, settings that do not decode. There is no chain then.
 func NewChain(specs []Spec, s Settings) (*Chain, error) {
 	ch := &Chain{phases: map[Phase][]*entry{}, meter: s.Meter, logger: s.Logger}
 	if ch.meter == nil {
@@ -72,8 +72,11 @@ func NewChain(specs []Spec, s Settings) (*Chain, error) {
 		}
 		ch.phases[spec.Phase] = append(ch.phases[spec.Phase], e)
 	}
+	if len(problems) > 0 {
+		return nil, errors.Join(problems...)
+	}
 	ch.sort()
-	return ch, errors.Join(problems...)
+	return ch, nil
 }
 
 func (ch *Chain) build(spec Spec, s Settings) (*entry, error) {

@@ -1,6 +1,7 @@
 package filters
 
 import (
+	"context"
 	"io"
 	"log/slog"
 	"net/http"
@@ -111,7 +112,7 @@ func (c *Context) Respond(status int, header http.Header, body io.Reader) {
 func (c *Context) Receive(res *http.Response) {
 	headers.Strip(res.Header)
 	c.dropIgnoredReceived(res.Header)
-	c.upstream = res.Body
+	c.upstream = closeBoth(c.upstream, res.Body)
 	c.Response = &Response{
 		Status:        res.StatusCode,
 		Header:        res.Header,
@@ -135,25 +136,6 @@ func (c *Context) Abort() { c.aborted = true }
 
 // Aborted reports whether Abort was called.
 func (c *Context) Aborted() bool { return c.aborted }
-
-// IgnoreHeaders drops the named fields, in any case, from what passes between
-// client and upstream, in both directions. It concerns received fields only:
-// fields that a filter sets itself pass.
-func (c *Context) IgnoreHeaders(names ...string) {
-	for _, name := range names {
-		c.ignoredToo = append(c.ignoredToo, http.CanonicalHeaderKey(name))
-	}
-}
-
-// IgnoreHeaderSet is IgnoreHeaders for a set prepared once; it replaces the
-// set of an earlier call and keeps the names given to IgnoreHeaders.
-func (c *Context) IgnoreHeaderSet(set headers.Set) { c.ignored = set }
-
-// IgnoresHeader reports whether a received field is dropped. name is in
-// canonical form.
-func (c *Context) IgnoresHeader(name string) bool {
-	return c.ignored.Has(name) || slices.Contains(c.ignoredToo, name)
-}
 
 // Executions lists the filters that have run so far, in order. The slice is
 // valid as long as c.
@@ -180,7 +162,7 @@ func (c *Context) RunPhase(phase Phase) error {
 // or later work. Bodies and the client's connection are not part of it.
 func (c *Context) Clone() *Context {
 	d := *c
-	d.Request = c.Request.Clone(c.Request.Context())
+	d.Request = c.Request.Clone(context.WithoutCancel(c.Request.Context()))
 	d.Request.Body = http.NoBody
 	d.Out.Header = c.Out.Header.Clone()
 	d.Out.Body = http.NoBody
@@ -189,8 +171,9 @@ func (c *Context) Clone() *Context {
 		res.Header, res.Trailer, res.Body = res.Header.Clone(), res.Trailer.Clone(), nil
 		d.Response = &res
 	}
-	d.writer = writer{ResponseWriter: nil, committed: true}
+	d.writer = writer{ResponseWriter: nobody{}, committed: true}
 	d.upstream = nil
+	d.ignoredToo = slices.Clone(c.ignoredToo)
 	d.executions = slices.Clone(c.executions)
 	d.attributes = slices.Clone(c.attributes)
 	d.debug = c.debug.clone()

@@ -2,29 +2,49 @@ package filters
 
 import (
 	"net/http"
+	"slices"
 
 	"github.com/gozer-gateway/gozer/internal/headers"
 )
 
-// DropIgnored deletes from Out.Header what the client sent and what is ignored.
-// Fields that a filter has set are kept. Route filters call it just before they
-// send the request.
-func (c *Context) DropIgnored() {
-	for name, values := range c.Out.Header {
-		if c.IgnoresHeader(name) && headers.Inherited(values, c.Request.Header[name]) {
-			delete(c.Out.Header, name)
-		}
+// IgnoreHeaders drops the named fields, in any case, from what passes between
+// client and upstream, in both directions. It concerns received fields only:
+// fields that a filter sets itself pass.
+func (c *Context) IgnoreHeaders(names ...string) {
+	for _, name := range names {
+		c.ignoredToo = append(c.ignoredToo, http.CanonicalHeaderKey(name))
 	}
 }
 
-func (c *Context) dropIgnoredReceived(h http.Header) {
-	delete(h, "X-Application-Context") // the gateway's own, not its upstream's (zuul.md 4.1)
-	if len(c.ignored) == 0 && len(c.ignoredToo) == 0 {
-		return
+// IgnoreHeaderSet is IgnoreHeaders for a set prepared once; it replaces the
+// set of an earlier call and keeps the names given to IgnoreHeaders.
+func (c *Context) IgnoreHeaderSet(set headers.Set) { c.ignored = set }
+
+// IgnoresHeader reports whether a received field is dropped. name is in
+// canonical form.
+func (c *Context) IgnoresHeader(name string) bool {
+	return c.ignored.Has(name) || slices.Contains(c.ignoredToo, name)
+}
+
+// DropIgnored deletes from Out.Header what the client sent under ignored
+// names. Values that filters have set or added stay. Route filters call it
+// before they send.
+func (c *Context) DropIgnored() {
+	for name := range c.ignored {
+		headers.DropReceived(c.Out.Header, c.Request.Header, name)
 	}
-	for name := range h {
-		if c.IgnoresHeader(name) {
-			delete(h, name)
-		}
+	for _, name := range c.ignoredToo {
+		headers.DropReceived(c.Out.Header, c.Request.Header, name)
+	}
+}
+
+// dropIgnoredReceived deletes from an upstream's header what is ignored.
+func (c *Context) dropIgnoredReceived(h http.Header) {
+	delete(h, "X-Application-Context") // names the upstream's Spring application (zuul.md 4.1)
+	for name := range c.ignored {
+		delete(h, name)
+	}
+	for _, name := range c.ignoredToo {
+		delete(h, name)
 	}
 }

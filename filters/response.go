@@ -1,6 +1,7 @@
 package filters
 
 import (
+	"errors"
 	"io"
 	"net/http"
 )
@@ -39,3 +40,15 @@ func closerOf(body io.Reader) io.ReadCloser {
 	}
 	return io.NopCloser(body)
 }
+
+// closeBoth returns a closer for a and b; a may be nil.
+func closeBoth(a, b io.Closer) io.Closer {
+	if a == nil {
+		return b
+	}
+	return closers{a, b}
+}
+
+type closers [2]io.Closer
+
+func (c closers) Close() error { return errors.Join(c[0].Close(), c[1].Close()) }

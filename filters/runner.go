@@ -74,24 +74,25 @@ func (e *entry) apply(c *Context) error {
 		e.count.add(Disabled, 0)
 		return nil
 	}
-	before := c.debugFields()
+	debug, before := c.debug, c.debugFields()
 	ran, err := e.invoke(c)
 	if !ran {
 		e.count.add(Skipped, 0)
 		return nil
 	}
-	took := c.lap()
-	status := Success
+	took, status := c.lap(), Success
 	if err != nil {
 		status = Failed
-		err = &FilterError{Phase: e.Phase, Filter: e.Name, Err: err}
 	}
 	e.count.add(status, took)
 	c.executions = append(c.executions, Execution{e.Phase, e.Name, status, took})
-	if c.debug != nil {
+	if debug != nil {
 		e.explain(c, before, took, err)
 	}
-	return err
+	if err != nil {
+		return &FilterError{Phase: e.Phase, Filter: e.Name, Err: err}
+	}
+	return nil
 }
 
 // invoke calls the filter and turns a panic into its error.

@@ -1,7 +1,9 @@
 package filters
 
 import (
+	"bufio"
 	"io"
+	"net"
 	"net/http"
 )
 
@@ -31,5 +33,25 @@ func (w *writer) ReadFrom(r io.Reader) (int64, error) {
 	return io.Copy(w.ResponseWriter, r)
 }
 
-// Unwrap lets http.ResponseController reach Flush, Hijack and the deadlines.
+// FlushError sends a 200 head if there was none yet.
+func (w *writer) FlushError() error {
+	w.committed = true
+	return http.NewResponseController(w.ResponseWriter).Flush()
+}
+
+// Hijack leaves the connection to the caller.
+func (w *writer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, rw, err := http.NewResponseController(w.ResponseWriter).Hijack()
+	w.committed = w.committed || err == nil
+	return conn, rw, err
+}
+
+// Unwrap lets http.ResponseController reach the deadlines and full duplex.
 func (w *writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// nobody is the client of a cloned context.
+type nobody struct{}
+
+func (nobody) Header() http.Header         { return http.Header{} }
+func (nobody) Write(p []byte) (int, error) { return len(p), nil }
+func (nobody) WriteHeader(int)             {}

@@ -5,6 +5,7 @@ package headers
 import (
 	"net/http"
 	"net/textproto"
+	"slices"
 	"strings"
 )
 
@@ -68,4 +69,34 @@ func listed(values []string, token string) bool {
 // received: nobody has replaced or extended them.
 func Inherited(now, received []string) bool {
 	return len(now) > 0 && len(now) == len(received) && &now[0] == &received[0]
+}
+
+// Own returns those values of one field that were not received: all of now, or
+// what has been added behind the received ones.
+func Own(now, received []string) []string {
+	n := len(received)
+	switch {
+	case n == 0 || len(now) == 0:
+		return now
+	case Inherited(now, received):
+		return nil
+	case len(now) > n && slices.Equal(now[:n], received):
+		return now[n:]
+	}
+	return now
+}
+
+// DropReceived deletes from out the values of one field that were received and
+// keeps those that a filter has set or added. name is in canonical form.
+func DropReceived(out, received http.Header, name string) {
+	now := out[name]
+	if now == nil {
+		return
+	}
+	switch own := Own(now, received[name]); {
+	case len(own) == 0:
+		delete(out, name)
+	case len(own) < len(now):
+		out[name] = own
+	}
 }
