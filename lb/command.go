@@ -1,0 +1,55 @@
+package lb
+
+import (
+	"net/http"
+)
+
+// Command sends requests to a service: it chooses a server per attempt, records the
+// outcome in its statistics and repeats failed attempts within its policy. It holds no
+// state of its own, so a reload simply makes another one around the same Balancer. The
+// fields must not change once Do has been called, from any number of goroutines.
+type Command struct {
+	Balancer *Balancer
+	// Transport carries an attempt to the server named by the URL. Its connect and read
+	// timeouts bound an attempt. It should not repeat what it has sent; see Do.
+	Transport http.RoundTripper
+	Retry     RetryPolicy
+	Secure    SecurePolicy
+}
+
+// Call is what a caller says about one request.
+type Call struct {
+	Key       any  // handed to the balancer's rule
+	Retryable bool // of the route: failures after the request was sent may be repeated
+}
+
+// Do sends req to a server of the service, or to several in turn, and returns the first
+// response that needs no further attempt, its body unread. Errors are of type *Error.
+//
+// URL.Scheme and URL.Host are ignored: the server that is chosen fills them in. The
+// path and query go out as they stand in URL.Opaque, or in RawPath and RawQuery; an Opaque
+// that begins with two slashes, of which net/http would make an absolute URL, is sent
+// as a path too. An empty req.Host becomes the server's host:port. req is not changed.
+//
+// req.Body is streamed and left open: closing it is the caller's business. After Do has
+// returned, the transport may still be reading it if the response came early; after an
+// error at most one Read that had already begun goes on.
+//
+// Do stops when the request's context ends. A context that was cancelled, rather than
+// one whose deadline passed or whose cause is a timeout, means that the caller went
+// away: no server is blamed for that.
+//
+// net/http's Transport repeats requests by itself when a reused connection turns out to
+// be dead. For methods that may change something Do prevents that: GetBody is dropped,
+// and (X-)Idempotency-Key, which net/http takes for a permission if there is no body,
+// goes out in lower case, in which net/http does not look for it.
+func (c *Command) Do(req *http.Request, call Call) (*http.Response, error) {
+	x := exchange{
+		cmd:     c,
+		req:     req,
+		key:     call.Key,
+		repeats: c.Retry.repeats(call, req.Method),
+	}
+	x.body = x.openBody()
+	return x.run()
+}

@@ -1,0 +1,154 @@
+package lb
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+)
+
+// exchange is one run of Command.Do. It lives on its caller's stack.
+type exchange struct {
+	cmd     *Command
+	req     *http.Request
+	key     any
+	repeats bool    // what was sent may be sent again
+	body    *replay // nil without one
+
+	server   *Server
+	same     int       // attempts on server before this one
+	next     int       // servers before this one
+	tried    []*Server // those servers
+	attempts []Attempt
+	fault    fault         // of the last attempt
+	took     time.Duration // by the last attempt
+}
+
+func (x *exchange) run() (*http.Response, error) {
+	if err := context.Cause(x.req.Context()); err != nil {
+		return nil, x.fail(ended(x.req.Context()), err)
+	}
+	x.server = x.cmd.Balancer.Choose(x.key, nil)
+	if x.server == nil {
+		return nil, x.fail(fault{kind: NoServer}, fmt.Errorf("%w for service %q", ErrNoServer, x.cmd.Balancer.Name()))
+	}
+	for {
+		resp, err := x.attempt()
+		if err == nil && !(x.repeats && x.cmd.Retry.repeatsStatus(resp.StatusCode)) {
+			x.body.settle()
+			return resp, nil
+		}
+		again := x.plan(resp, err)
+		switch {
+		case again != nil:
+			discard(resp)
+			x.server = again
+		case err != nil:
+			x.body.fence()
+			return nil, x.fail(x.fault, err)
+		default:
+			x.body.settle()
+			return resp, nil
+		}
+	}
+}
+
+// attempt sends the request to the current server once. A panic of the transport
+// completes the statistics too.
+func (x *exchange) attempt() (resp *http.Response, err error) {
+	start := time.Now()
+	x.cmd.Balancer.Begin(x.server, start)
+	x.fault = fault{}
+	defer func() {
+		end := time.Now()
+		x.took = end.Sub(start)
+		switch {
+		case err != nil:
+			x.fault = x.diagnose(err)
+		case resp != nil:
+			x.fault.outcome = Healthy
+		}
+		x.cmd.Balancer.End(x.server, end, x.took, x.fault.outcome)
+	}()
+	return x.cmd.Transport.RoundTrip(x.outbound()) //nolint:bodyclose // the caller's, or discard's
+}
+
+func (x *exchange) diagnose(err error) fault {
+	if ctx := x.req.Context(); ctx.Err() != nil {
+		return ended(ctx)
+	}
+	if x.body.failed() {
+		return fault{kind: General, outcome: Neutral}
+	}
+	return classify(err)
+}
+
+// plan records the failed attempt and finds the server of the next one, nil if there is to be none.
+func (x *exchange) plan(resp *http.Response, err error) *Server {
+	a := Attempt{Server: x.server.id(), Kind: x.fault.kind, Err: err, Duration: x.took}
+	if resp != nil {
+		a.Status = resp.StatusCode
+	}
+	x.attempts = append(x.attempts, a)
+	if !x.mayGoOn() || !x.body.rewind(x.req.Context()) {
+		return nil
+	}
+	if x.same < x.cmd.Retry.MaxSame {
+		x.same++
+		return x.server
+	}
+	if x.next < x.cmd.Retry.MaxNext {
+		return x.nextServer()
+	}
+	return nil
+}
+
+// mayGoOn reports that another delivery is allowed after this fault.
+func (x *exchange) mayGoOn() bool {
+	if x.req.Context().Err() != nil || x.body.failed() {
+		return false
+	}
+	return x.repeats || x.fault.unsent
+}
+
+// nextServer moves on. A failed connection alone is no reason to try the only server again.
+func (x *exchange) nextServer() *Server {
+	x.tried = append(x.tried, x.server)
+	s := x.cmd.Balancer.Choose(x.key, x.tried)
+	if s == nil || !x.repeats && s.Same(x.server) {
+		return nil
+	}
+	x.next++
+	x.same = 0
+	return s
+}
+
+// fail makes the error of the command. As in Ribbon the kind follows from the number of
+// attempts, if retries were allowed and all used, and from the last fault otherwise.
+func (x *exchange) fail(f fault, err error) *Error {
+	policy, kind := &x.cmd.Retry, f.kind
+	switch {
+	case kind == Cancelled || len(x.attempts) == 0:
+	case policy.MaxNext > 0 && x.next == policy.MaxNext:
+		kind = NumberOfRetriesNextServerExceeded
+	case policy.MaxSame > 0 && x.same == policy.MaxSame:
+		kind = NumberOfRetriesExceeded
+	}
+	return &Error{Service: x.cmd.Balancer.Name(), Kind: kind, Attempts: x.attempts, Err: err}
+}
+
+// maxDrain is the length up to which the body of a discarded response is read, so that
+// its connection can be used again.
+const maxDrain = 4 << 10
+
+// discard releases a response that is given up for another attempt.
+func discard(resp *http.Response) {
+	if resp == nil {
+		return
+	}
+	if resp.ContentLength >= 0 && resp.ContentLength <= maxDrain {
+		_, _ = io.CopyN(io.Discard, resp.Body, maxDrain)
+	}
+	_ = resp.Body.Close()
+}

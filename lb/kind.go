@@ -1,0 +1,54 @@
+package lb
+
+// Kind classifies the failure of a command. Up to CacheMissing the order is that of
+// Ribbon's ClientException types, so the value is their code.
+type Kind uint8
+
+// The kinds of failure. This package produces those that carry a description.
+const (
+	General                            Kind = iota // broken connection, protocol error, anything else
+	Configuration                                  //
+	NumberOfRetriesExceeded                        // every try on one server failed, no next server was allowed
+	NumberOfRetriesNextServerExceeded              // every server that was allowed failed
+	SocketTimeout                                  // the request's deadline passed
+	ReadTimeout                                    // the server was silent for too long
+	UnknownHost                                    // the server's name does not resolve
+	Connect                                        // no connection, or no TLS session, before any byte was sent
+	ClientThrottled                                //
+	ServerThrottled                                //
+	NoRouteToHost                                  // the network or host is unreachable
+	CacheMissing                                   //
+	NoServer                                       // the balancer had no server to offer
+	Cancelled                                      // the caller went away
+)
+
+// String is Ribbon's name of the kind, its spelling included. NoServer and Cancelled,
+// which Ribbon does not tell apart, are GENERAL.
+func (k Kind) String() string {
+	switch k {
+	case Configuration:
+		return "CONFIGURATION"
+	case NumberOfRetriesExceeded:
+		return "NUMBEROF_RETRIES_EXEEDED"
+	case NumberOfRetriesNextServerExceeded:
+		return "NUMBEROF_RETRIES_NEXTSERVER_EXCEEDED"
+	case SocketTimeout:
+		return "SOCKET_TIMEOUT_EXCEPTION"
+	case ReadTimeout:
+		return "READ_TIMEOUT_EXCEPTION"
+	case UnknownHost:
+		return "UNKNOWN_HOST_EXCEPTION"
+	case Connect:
+		return "CONNECT_EXCEPTION"
+	case ClientThrottled:
+		return "CLIENT_THROTTLED"
+	case ServerThrottled:
+		return "SERVER_THROTTLED"
+	case NoRouteToHost:
+		return "NO_ROUTE_TO_HOST_EXCEPTION"
+	case CacheMissing:
+		return "CACHE_MISSING"
+	case General, NoServer, Cancelled:
+	}
+	return "GENERAL"
+}

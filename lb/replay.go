@@ -1,0 +1,179 @@
+package lb
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"sync"
+)
+
+// errGivenUp is what a transport gets that reads the body for an attempt that is over.
+var errGivenUp = errors.New("lb: request body read after its attempt was over")
+
+// replay lets the attempts of one exchange read its request body one after the other.
+// It streams, and keeps what it has read as long as another attempt may want it. A
+// transport may go on reading after its attempt has failed; such reads are fenced off.
+// The methods of a nil replay, for a request without a body, do nothing.
+type replay struct {
+	source io.Reader
+	length int64 // as declared, -1 if unknown
+	limit  int64 // most bytes to keep
+
+	mu     sync.Mutex
+	reader *attemptBody  // of the current attempt; others are refused
+	kept   []byte        // all that was read, unless lost
+	lost   bool          // something was read and not kept
+	err    error         // how source ended
+	busy   bool          // a Read of source is going on
+	idle   chan struct{} // closed when it is over; made by whoever waits for that
+	first  attemptBody
+}
+
+// attemptBody is the body of one attempt. Closing it does not close the request's.
+type attemptBody struct {
+	replay *replay
+	pos    int // bytes of kept already delivered; guarded by replay.mu
+}
+
+// openBody prepares the request's body. Nothing is kept if no second delivery is
+// allowed: then the body can be sent again only as long as nothing of it was read.
+func (x *exchange) openBody() *replay {
+	if x.req.Body == nil || x.req.Body == http.NoBody {
+		return nil
+	}
+	r := &replay{source: x.req.Body, length: x.req.ContentLength}
+	if x.repeats && r.length <= x.cmd.Retry.MaxReplayBytes {
+		r.limit = x.cmd.Retry.MaxReplayBytes
+	}
+	return r
+}
+
+// open gives the body of the next attempt, from the start.
+func (r *replay) open() io.ReadCloser {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.reader = &r.first
+	if r.first.replay != nil {
+		r.reader = new(attemptBody)
+	}
+	r.reader.replay = r
+	return r.reader
+}
+
+func (b *attemptBody) Read(p []byte) (int, error) { return b.replay.read(b, p) }
+
+// Close ends the attempt's use of the body.
+func (b *attemptBody) Close() error {
+	r := b.replay
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.reader == b {
+		r.reader = nil
+	}
+	return nil
+}
+
+func (r *replay) read(b *attemptBody, p []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.reader != b:
+		return 0, errGivenUp
+	case b.pos < len(r.kept):
+		n := copy(p, r.kept[b.pos:])
+		b.pos += n
+		return n, nil
+	case r.err != nil:
+		return 0, r.err
+	}
+	r.busy = true
+	r.mu.Unlock()
+	n, err := r.source.Read(p)
+	r.mu.Lock()
+	r.busy = false
+	if r.idle != nil {
+		close(r.idle)
+		r.idle = nil
+	}
+	r.keep(p[:n])
+	b.pos = len(r.kept)
+	r.err = err
+	return n, err
+}
+
+// keep remembers what was read, up to the limit.
+func (r *replay) keep(p []byte) {
+	switch {
+	case r.lost || len(p) == 0:
+	case int64(len(r.kept)+len(p)) > r.limit:
+		r.kept, r.lost = nil, true
+	default:
+		if r.kept == nil {
+			r.kept = make([]byte, 0, max(int(r.length), len(p)))
+		}
+		r.kept = append(r.kept, p...)
+	}
+}
+
+// fence refuses all further reads.
+func (r *replay) fence() {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.reader = nil
+}
+
+// rewind ends the current attempt's use of the body and reports whether another attempt
+// can send all of it. A read that is going on is waited for, until ctx ends.
+func (r *replay) rewind(ctx context.Context) bool {
+	if r == nil {
+		return true
+	}
+	if idle := r.fenceAndWait(); idle != nil {
+		select {
+		case <-idle:
+		case <-ctx.Done():
+			return false
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return !r.lost && (r.err == nil || errors.Is(r.err, io.EOF))
+}
+
+func (r *replay) fenceAndWait() <-chan struct{} {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.reader = nil
+	if r.busy && r.idle == nil {
+		r.idle = make(chan struct{})
+	}
+	return r.idle
+}
+
+// settle says that no further attempt will be made: what was kept is let go as soon as
+// the current attempt has read it.
+func (r *replay) settle() {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.limit = 0
+	if r.reader == nil || r.reader.pos == len(r.kept) {
+		r.kept, r.lost = nil, true
+	}
+}
+
+// failed reports that the request's body itself could not be read to its end.
+func (r *replay) failed() bool {
+	if r == nil {
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.err != nil && !errors.Is(r.err, io.EOF)
+}

@@ -1,0 +1,75 @@
+package lb
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// DefaultMaxReplayBytes is how much of a body DefaultRetryPolicy keeps.
+const DefaultMaxReplayBytes = 64 << 10
+
+// RetryPolicy says what a Command repeats, and how often. The zero value repeats nothing.
+//
+// A failure before any byte was sent (refused, unreachable, unresolved, no TLS session)
+// is repeated within the two bounds for every method and call, since the server cannot
+// have seen the request. Anything else is repeated only if the call is Retryable and
+// its method is GET, HEAD or OPTIONS, or AllOperations is set.
+type RetryPolicy struct {
+	// MaxSame bounds the further attempts on a server that failed (MaxAutoRetries).
+	MaxSame int
+	// MaxNext bounds the further servers (MaxAutoRetriesNextServer). At most
+	// (MaxSame+1)*(MaxNext+1) attempts are made.
+	MaxNext int
+	// AllOperations allows every method to be repeated (OkToRetryOnAllOperations).
+	AllOperations bool
+	// StatusCodes are responses to be repeated like errors. The last one is returned as it is.
+	StatusCodes []int
+	// MaxReplayBytes is how much of a request body is kept for another attempt. A request
+	// of which more has been read is not repeated.
+	MaxReplayBytes int64
+}
+
+// DefaultRetryPolicy is Ribbon's: one further server, no further attempt on the same.
+func DefaultRetryPolicy() RetryPolicy {
+	return RetryPolicy{MaxNext: 1, MaxReplayBytes: DefaultMaxReplayBytes}
+}
+
+// ParseStatusCodes reads retryableStatusCodes, numbers between commas. What is neither
+// a number nor blank is returned as rejected.
+func ParseStatusCodes(list string) (codes []int, rejected []string) {
+	for item := range strings.SplitSeq(list, ",") {
+		item = strings.TrimSpace(item)
+		if item == "" {
+			continue
+		}
+		code, err := strconv.Atoi(item)
+		if err != nil {
+			rejected = append(rejected, item)
+			continue
+		}
+		codes = append(codes, code)
+	}
+	return codes, rejected
+}
+
+// repeats reports that a request with this method may be delivered more than once.
+func (p *RetryPolicy) repeats(call Call, method string) bool {
+	if !call.Retryable || p.MaxSame <= 0 && p.MaxNext <= 0 {
+		return false
+	}
+	return p.AllOperations || readOnly(method)
+}
+
+func (p *RetryPolicy) repeatsStatus(status int) bool {
+	return len(p.StatusCodes) > 0 && slices.Contains(p.StatusCodes, status)
+}
+
+func readOnly(method string) bool {
+	switch method {
+	case "", http.MethodGet, http.MethodHead, http.MethodOptions:
+		return true
+	}
+	return false
+}
