@@ -1,0 +1,124 @@
+package routing
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// setTarget reads r.Location and fills the fields that depend on where the route leads.
+func (r *Route) setTarget() error {
+	scheme, rest, found := strings.Cut(r.Location, ":")
+	switch {
+	case found && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https")):
+		r.Kind = KindURL
+		return r.setURL()
+	case found && strings.EqualFold(scheme, "forward"):
+		r.Kind = KindForward
+		return r.setForward(rest)
+	case strings.ContainsAny(r.Location, ":/\\?#@ \t\r\n"):
+		return fmt.Errorf("location %q is neither an http or https URL, nor \"forward:\" and a path, nor a service id", r.Location)
+	}
+	r.ServiceID = r.Location
+	return nil
+}
+
+func (r *Route) setURL() error {
+	u, err := parseURL(r.Location)
+	if err != nil {
+		return fmt.Errorf("url: %w", err)
+	}
+	r.URL = u
+	path := u.EscapedPath()
+	if path == "" {
+		return nil
+	}
+	p, err := ParsePath(path, PathOptions{})
+	if err != nil {
+		return fmt.Errorf("url %q: %w", r.Location, err)
+	}
+	r.BasePath = p.Raw
+	if p.Raw != path {
+		u.Path, u.RawPath = string(appendUnescaped(nil, p.Raw)), p.Raw
+	}
+	return nil
+}
+
+// parseURL leaves the URL, which may hold a password, out of its errors until it is known to have none.
+func parseURL(location string) (*url.URL, error) {
+	u, err := url.Parse(location)
+	var wrapped *url.Error
+	switch {
+	case errors.As(err, &wrapped):
+		return nil, wrapped.Err
+	case err != nil:
+		return nil, err
+	}
+	return u, checkURL(u)
+}
+
+// checkURL refuses what a target cannot have.
+func checkURL(u *url.URL) error {
+	port := u.Port()
+	number, err := strconv.ParseUint(port, 10, 16)
+	switch {
+	case u.User != nil:
+		return errors.New("a user name or password is not supported")
+	case u.Hostname() == "":
+		return fmt.Errorf("%q has no host", u)
+	case port != "" && (err != nil || number == 0):
+		return fmt.Errorf("%q: no such port", u)
+	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
+		return fmt.Errorf("%q: a query or fragment would be lost", u)
+	}
+	return nil
+}
+
+func (r *Route) setForward(target string) error {
+	u, err := url.Parse("/" + strings.TrimLeft(target, "/"))
+	if err != nil {
+		return fmt.Errorf("forward: %w", err)
+	}
+	if u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
+		return fmt.Errorf("forward target %q: a query or fragment would be lost", target)
+	}
+	p, err := ParsePath(u.EscapedPath(), PathOptions{})
+	if err != nil {
+		return fmt.Errorf("forward target %q: %w", target, err)
+	}
+	r.Forward = collapseSlashes(p.Raw)
+	return nil
+}
+
+// ForwardPath returns the escaped path to ask the gateway's own handlers for when the route is a KindForward.
+func (m Match) ForwardPath() string {
+	return collapseSlashes(JoinURLPath(m.Route.Forward, m.Path))
+}
+
+// GatewayPath turns a path of the upstream, as in a Location header, into the path under which the gateway serves it: the base path
+// of the URL is taken away and the stripped prefix put back. A path that no request through this route leads to may come back as it was.
+func (r *Route) GatewayPath(upstream string) string {
+	local, _ := cutSegments(upstream, strings.TrimSuffix(r.BasePath, "/"))
+	switch {
+	case r.strip.drop == 0:
+		return JoinURLPath("", local)
+	case r.strip.keep == 0:
+		return JoinURLPath(r.Prefix, local)
+	}
+	local, found := cutSegments(local, slashed(splitSegments(r.Prefix)[:r.strip.keep]))
+	if !found {
+		return upstream
+	}
+	return JoinURLPath(r.Prefix, local)
+}
+
+// cutSegments removes prefix from the start of path if it is whole segments of it.
+func cutSegments(path, prefix string) (string, bool) {
+	rest, found := strings.CutPrefix(path, prefix)
+	if !found || rest != "" && rest[0] != '/' {
+		return path, false
+	}
+	return rest, true
+}
