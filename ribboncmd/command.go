@@ -1,0 +1,87 @@
+package ribboncmd
+
+import (
+	"context"
+	"net/http"
+	"sync/atomic"
+	"time"
+)
+
+// Command guards the calls of one service under one configuration. Make it
+// with Commands.Command. It is safe for concurrent use and holds nothing that
+// would have to be closed.
+type Command struct {
+	service  string
+	commands *Commands
+	policy   policy
+	attached atomic.Pointer[state]
+}
+
+// Service returns the service id.
+func (c *Command) Service() string { return c.service }
+
+// Settings returns the settings that the command was made with.
+func (c *Command) Settings() Settings { return c.policy.Settings }
+
+// Execute runs the call unless circuit or bulkhead refuse it, which they do at
+// once, and answers from the fallback when there is no response in time. Any
+// HTTP response is a success, its status whatever it may be.
+//
+// The call runs on the caller's goroutine, once at most. At the deadline its
+// context ends with the cause ErrTimeout, and a response that still comes is
+// closed. Its permit is held until it returns; the body is read without one
+// and without deadline. The caller has to close the body, which ends the
+// context. A panic of the call counts as a failure and goes on.
+//
+// Errors are always *Error. The caller's own end is reported as Cancelled
+// and counts for nobody; if the caller's deadline was it, as Timeout.
+func (c *Command) Execute(ctx context.Context, run Run) (*http.Response, error) {
+	s := c.state()
+	resp, outcome, err := c.execute(ctx, s, run)
+	if err == nil {
+		return resp, nil
+	}
+	resp, failure := c.fallBack(ctx, s, &Error{Service: c.service, Outcome: outcome, Execution: outcome, Err: err})
+	if failure != nil {
+		s.count(EventExceptionThrown)
+		return nil, failure
+	}
+	return resp, nil
+}
+
+// execute is everything but the fallback. A panic in run leaves the outcome as
+// Failure.
+func (c *Command) execute(ctx context.Context, s *state, run Run) (_ *http.Response, outcome Outcome, err error) {
+	now := time.Now()
+	trialID, ok := s.breaker.admit(&c.policy.Breaker, now, c.policy.guard())
+	if !ok {
+		s.count(EventShortCircuited)
+		return nil, ShortCircuited, ErrShortCircuited
+	}
+	outcome = Failure
+	defer func() { s.finish(trialID, outcome) }()
+
+	call := newCall(ctx, now, c.policy.deadline())
+	p, err := s.enter(&call.ctx, &c.policy.Settings)
+	if err != nil {
+		call.ctx.release()
+		outcome = refusalOf(err)
+		return nil, outcome, err
+	}
+	defer s.leave(p, &c.policy.Settings)
+	resp, outcome, err := call.do(run, c.policy.FailureStatus)
+	return resp, outcome, err
+}
+
+// state returns the state of the service with the command's policy in force.
+func (c *Command) state() *state {
+	s := c.attached.Load()
+	if s == nil || s.forgotten.Load() {
+		s = c.commands.attach(c.service, &c.policy)
+		c.attached.Store(s)
+	}
+	if s.policy.Load() != &c.policy {
+		s.adopt(&c.policy, c.commands.poolOf(&c.policy))
+	}
+	return s
+}

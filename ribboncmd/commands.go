@@ -1,0 +1,201 @@
+package ribboncmd
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/gozer-gateway/gozer/fallback"
+)
+
+const (
+	// forgetAfter is how long a command may be idle until its state goes.
+	forgetAfter = 10 * time.Minute
+	// crowded is how many states there may be before idle ones go at once:
+	// service ids that come from requests must not fill the memory.
+	crowded = 10_000
+)
+
+// Transition is a change of a circuit's state.
+type Transition struct {
+	Service  string
+	From, To State
+	At       time.Time
+}
+
+// Commands keeps the state of all commands by service id. It is safe for
+// concurrent use. Without Run the health windows stand still, and no circuit
+// ever opens.
+type Commands struct {
+	start    time.Time
+	listener func(Transition)
+	added    chan struct{} // one slot: Run has to look for a new state
+
+	mu     sync.Mutex
+	states map[string]*state // guarded by mu
+	pools  map[string]*pool  // guarded by mu
+}
+
+// New returns an empty registry. The listener, which may be nil, hears of each
+// change of a circuit with no lock held, on the goroutine that caused it,
+// which may be a request's: it should be quick.
+func New(listener func(Transition)) *Commands {
+	if listener == nil {
+		listener = func(Transition) {}
+	}
+	return &Commands{
+		start:    time.Now(),
+		listener: listener,
+		added:    make(chan struct{}, 1),
+		states:   make(map[string]*state),
+		pools:    make(map[string]*pool),
+	}
+}
+
+// Command couples settings with the state of a service, which is shared with
+// every other command of that service id. Nothing changes before the command
+// executes for the first time; from then on its settings are in force. A nil
+// provider means that there is no fallback.
+func (c *Commands) Command(service string, s Settings, provider fallback.Provider) *Command {
+	if s.Pool.Key == "" {
+		s.Pool.Key = DefaultPoolKey
+	}
+	return &Command{service: service, commands: c, policy: policy{Settings: s, provider: provider}}
+}
+
+// Run rolls the health windows of all commands, judges them and forgets idle
+// ones, until ctx ends. It is the only goroutine of the package.
+func (c *Commands) Run(ctx context.Context) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+		case <-c.added:
+		}
+		timer.Reset(c.tick())
+	}
+}
+
+// tick rolls the windows that are due and returns the time until the next one.
+func (c *Commands) tick() time.Duration {
+	due, next := c.due(time.Since(c.start))
+	for _, d := range due {
+		d.state.roll(d.times)
+	}
+	return next - time.Since(c.start)
+}
+
+type dueRoll struct {
+	state *state
+	times int
+}
+
+// due collects the windows to be rolled, and the time of the next one.
+func (c *Commands) due(now time.Duration) (due []dueRoll, next time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	next = now + forgetAfter
+	for _, s := range c.states {
+		if times := s.advance(now); times > 0 {
+			due = append(due, dueRoll{s, times})
+		}
+		next = min(next, s.nextRoll)
+	}
+	c.forget(func(s *state) bool { return s.idle >= forgetAfter })
+	return due, next
+}
+
+// advance moves the schedule of a state past now and tells how many intervals
+// have ended. It keeps account of the idle time.
+func (s *state) advance(now time.Duration) (times int) {
+	if now < s.nextRoll {
+		return 0
+	}
+	p := s.policy.Load()
+	ended := (now-s.nextRoll)/p.interval() + 1
+	s.nextRoll += ended * p.interval()
+	if seen := s.total(); seen != s.seen || !s.quiet() {
+		s.seen, s.idle = seen, 0
+	} else {
+		s.idle += ended * p.interval()
+	}
+	return min(int(ended), p.buckets())
+}
+
+// attach returns the state of a service, a new one with the given policy if
+// there is none.
+func (c *Commands) attach(service string, p *policy) *state {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s, ok := c.states[service]; ok {
+		return s
+	}
+	if len(c.states) >= crowded {
+		c.forget((*state).quiet)
+	}
+	s := c.newState(service, p)
+	c.states[service] = s
+	select {
+	case c.added <- struct{}{}:
+	default:
+	}
+	return s
+}
+
+// newState makes a state that rolls together with all others of its interval;
+// c.mu is held.
+func (c *Commands) newState(service string, p *policy) *state {
+	s := &state{service: service}
+	s.breaker = newBreaker(s.window.Load, func(from, to State) {
+		c.listener(Transition{Service: service, From: from, To: to, At: time.Now()})
+	})
+	s.adopt(p, c.poolLocked(p))
+	interval := p.interval()
+	s.nextRoll = (time.Since(c.start)/interval + 1) * interval
+	return s
+}
+
+// forget drops states, then the pools that nobody uses any more; c.mu is held.
+// A command whose state has gone gets a new one when it executes again.
+func (c *Commands) forget(which func(*state) bool) {
+	before := len(c.states)
+	inUse := make(map[*pool]bool, len(c.pools))
+	for service, s := range c.states {
+		if which(s) {
+			s.forgotten.Store(true)
+			delete(c.states, service)
+			continue
+		}
+		inUse[s.pool.Load()] = true
+	}
+	if len(c.states) == before {
+		return
+	}
+	for key, p := range c.pools {
+		if !inUse[p] && p.idle() {
+			delete(c.pools, key)
+		}
+	}
+}
+
+func (c *Commands) poolOf(p *policy) *pool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.poolLocked(p)
+}
+
+// poolLocked returns the pool of a Thread policy, nil for others; c.mu is held.
+func (c *Commands) poolLocked(p *policy) *pool {
+	if p.Isolation != Thread {
+		return nil
+	}
+	shared, ok := c.pools[p.Pool.Key]
+	if !ok {
+		shared = &pool{}
+		c.pools[p.Pool.Key] = shared
+	}
+	return shared
+}

@@ -1,0 +1,52 @@
+package ribboncmd
+
+// DefaultPoolKey is the pool that commands share unless told otherwise: Zuul's
+// command group.
+const DefaultPoolKey = "RibbonCommand"
+
+// PoolSettings of Thread isolation. Commands with one Key share one pool; each
+// applies its own sizes to it, so they had better agree.
+type PoolSettings struct {
+	Key         string // "" means DefaultPoolKey
+	CoreSize    int
+	MaximumSize int // used only if it may diverge and there is no queue
+
+	AllowMaximumSizeToDivergeFromCoreSize bool
+
+	MaxQueueSize                int // zero or less: no queue
+	QueueSizeRejectionThreshold int // with a queue: never more waiting calls than this
+}
+
+// DefaultPoolSettings are Hystrix's: ten calls at once, no queue.
+func DefaultPoolSettings() PoolSettings {
+	return PoolSettings{Key: DefaultPoolKey, CoreSize: 10, MaximumSize: 10, MaxQueueSize: -1, QueueSizeRejectionThreshold: 5}
+}
+
+// Workers is how many calls run at once. With a queue it is the core size:
+// the original would grow beyond it only once the queue is full.
+func (p PoolSettings) Workers() int {
+	if p.MaxQueueSize > 0 || !p.AllowMaximumSizeToDivergeFromCoreSize {
+		return p.CoreSize
+	}
+	return max(p.CoreSize, p.MaximumSize)
+}
+
+// Places is how many calls may wait.
+func (p PoolSettings) Places() int {
+	return max(0, min(p.MaxQueueSize, p.QueueSizeRejectionThreshold))
+}
+
+// PoolNames are Zuul's rules for pool keys.
+type PoolNames struct {
+	Separate bool   // zuul.thread-pool.use-separate-thread-pools
+	Prefix   string // zuul.thread-pool.thread-pool-key-prefix
+}
+
+// Key returns the pool key of a service: DefaultPoolKey unless Thread
+// isolation is to use separate pools.
+func (n PoolNames) Key(isolation Isolation, service string) string {
+	if isolation == Thread && n.Separate {
+		return n.Prefix + service
+	}
+	return DefaultPoolKey
+}
