@@ -17,7 +17,7 @@ LINT         := bin/golangci-lint
 export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test race lint fmt fuzz bench check docker clean fmt-check vet lint-tool
+.PHONY: help build run test race lint fmt fuzz bench check docker clean fmt-check tidy-check vet lint-tool
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -53,7 +53,7 @@ fuzz: ## fuzz every Fuzz target for FUZZTIME each (30s)
 bench: ## run the benchmarks matching BENCH (all), COUNT times (1)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./...
 
-check: fmt-check vet lint test race ## everything a change has to pass
+check: fmt-check tidy-check vet lint test race ## everything a change has to pass
 
 docker: ## build the container image IMAGE
 	docker build --build-arg VERSION=$(VERSION) -t $(IMAGE) .
@@ -63,6 +63,9 @@ clean: ## remove what the other targets built
 
 fmt-check: lint-tool
 	$(LINT) fmt --diff
+
+tidy-check:
+	$(GO) mod tidy -diff
 
 vet:
 	$(GO) vet ./...
