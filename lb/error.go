@@ -1,6 +1,7 @@
 package lb
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -27,9 +28,30 @@ type Attempt struct {
 	Duration time.Duration
 }
 
+// NewError describes the failure of a request that was sent to a service, or to a host,
+// without a Command: one attempt, classified like those of a Command.
+func NewError(service string, err error) *Error {
+	switch {
+	case errors.Is(err, ErrNoServer):
+		return noServer(service)
+	case errors.Is(err, context.Canceled):
+		return &Error{Service: service, Kind: Cancelled, Err: err}
+	case errors.Is(err, context.DeadlineExceeded):
+		return &Error{Service: service, Kind: SocketTimeout, Err: err}
+	}
+	return &Error{Service: service, Kind: classify(err).kind, Err: err}
+}
+
+func noServer(service string) *Error {
+	return &Error{Service: service, Kind: NoServer, Err: fmt.Errorf("%w for service %q", ErrNoServer, service)}
+}
+
 func (e *Error) Error() string {
-	if len(e.Attempts) == 0 {
+	switch {
+	case e.Kind == NoServer:
 		return e.Err.Error()
+	case len(e.Attempts) == 0:
+		return fmt.Sprintf("lb: service %q: %s: %v", e.Service, e.Kind, e.Err)
 	}
 	last := e.Attempts[len(e.Attempts)-1]
 	return fmt.Sprintf("lb: service %q: %s: attempt %d on %s: %v", e.Service, e.Kind, len(e.Attempts), last.Server, e.Err)

@@ -2,7 +2,6 @@ package lb
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"net/http"
 	"time"
@@ -31,27 +30,27 @@ func (x *exchange) run() (*http.Response, error) {
 	}
 	x.server = x.cmd.Balancer.Choose(x.key, nil)
 	if x.server == nil {
-		return nil, x.fail(fault{kind: NoServer}, fmt.Errorf("%w for service %q", ErrNoServer, x.cmd.Balancer.Name()))
+		return nil, noServer(x.cmd.Balancer.Name())
 	}
 	for {
 		resp, err := x.attempt()
-		if err == nil && !(x.repeats && x.cmd.Retry.repeatsStatus(resp.StatusCode)) {
-			x.body.settle()
-			return resp, nil
-		}
 		again := x.plan(resp, err)
-		switch {
-		case again != nil:
-			discard(resp)
-			x.server = again
-		case err != nil:
-			x.body.fence()
-			return nil, x.fail(x.fault, err)
-		default:
-			x.body.settle()
-			return resp, nil
+		if again == nil {
+			return x.finish(resp, err)
 		}
+		discard(resp)
+		x.server = again
 	}
+}
+
+// finish gives the last attempt's result to the caller, a response whatever its status.
+func (x *exchange) finish(resp *http.Response, err error) (*http.Response, error) {
+	if err != nil {
+		x.body.fence()
+		return nil, x.fail(x.fault, err)
+	}
+	x.body.settle()
+	return resp, nil
 }
 
 // attempt sends the request to the current server once. A panic of the transport
@@ -71,7 +70,7 @@ func (x *exchange) attempt() (resp *http.Response, err error) {
 		}
 		x.cmd.Balancer.End(x.server, end, x.took, x.fault.outcome)
 	}()
-	return x.cmd.Transport.RoundTrip(x.outbound()) //nolint:bodyclose // the caller's, or discard's
+	return x.cmd.Transport.RoundTrip(x.outbound())
 }
 
 func (x *exchange) diagnose(err error) fault {
@@ -84,13 +83,12 @@ func (x *exchange) diagnose(err error) fault {
 	return classify(err)
 }
 
-// plan records the failed attempt and finds the server of the next one, nil if there is to be none.
+// plan finds the server of the next attempt, nil if the last one stands.
 func (x *exchange) plan(resp *http.Response, err error) *Server {
-	a := Attempt{Server: x.server.id(), Kind: x.fault.kind, Err: err, Duration: x.took}
-	if resp != nil {
-		a.Status = resp.StatusCode
+	if err == nil && !x.unwanted(resp.StatusCode) {
+		return nil
 	}
-	x.attempts = append(x.attempts, a)
+	x.record(resp, err)
 	if !x.mayGoOn() || !x.body.rewind(x.req.Context()) {
 		return nil
 	}
@@ -102,6 +100,18 @@ func (x *exchange) plan(resp *http.Response, err error) *Server {
 		return x.nextServer()
 	}
 	return nil
+}
+
+func (x *exchange) unwanted(status int) bool {
+	return x.repeats && x.cmd.Retry.repeatsStatus(status)
+}
+
+func (x *exchange) record(resp *http.Response, err error) {
+	a := Attempt{Server: x.server.id(), Kind: x.fault.kind, Err: err, Duration: x.took}
+	if resp != nil {
+		a.Status = resp.StatusCode
+	}
+	x.attempts = append(x.attempts, a)
 }
 
 // mayGoOn reports that another delivery is allowed after this fault.

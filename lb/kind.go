@@ -4,22 +4,23 @@ package lb
 // Ribbon's ClientException types, so the value is their code.
 type Kind uint8
 
-// The kinds of failure. This package produces those that carry a description.
+// The kinds of failure. Configuration, ClientThrottled, ServerThrottled and CacheMissing
+// are never produced here; they keep the codes of the others in place.
 const (
-	General                            Kind = iota // broken connection, protocol error, anything else
-	Configuration                                  //
-	NumberOfRetriesExceeded                        // every try on one server failed, no next server was allowed
-	NumberOfRetriesNextServerExceeded              // every server that was allowed failed
-	SocketTimeout                                  // the request's deadline passed
-	ReadTimeout                                    // the server was silent for too long
-	UnknownHost                                    // the server's name does not resolve
-	Connect                                        // no connection, or no TLS session, before any byte was sent
-	ClientThrottled                                //
-	ServerThrottled                                //
-	NoRouteToHost                                  // the network or host is unreachable
-	CacheMissing                                   //
-	NoServer                                       // the balancer had no server to offer
-	Cancelled                                      // the caller went away
+	General Kind = iota // a broken connection, a protocol error, anything else
+	Configuration
+	NumberOfRetriesExceeded           // all tries on one server failed and no other was allowed
+	NumberOfRetriesNextServerExceeded // all servers that were allowed failed
+	SocketTimeout                     // the request's deadline passed
+	ReadTimeout                       // the server was silent for too long
+	UnknownHost                       // the server's name does not resolve
+	Connect                           // no connection, or no TLS session, before any byte was sent
+	ClientThrottled
+	ServerThrottled
+	NoRouteToHost // the server or its network is unreachable
+	CacheMissing
+	NoServer  // the balancer had no server to offer
+	Cancelled // the caller went away
 )
 
 // String is Ribbon's name of the kind, its spelling included. NoServer and Cancelled,

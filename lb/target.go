@@ -1,16 +1,12 @@
 package lb
 
 import (
-	"io"
 	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 )
-
-// defaultSecurePorts are those of ribbon.securePorts.
-func defaultSecurePorts(port int) bool { return port == 443 || port == 8443 }
 
 // SecurePolicy decides whether a server is called over TLS. The zero value has Ribbon's defaults.
 type SecurePolicy struct {
@@ -38,7 +34,7 @@ func (p *SecurePolicy) scheme(s *Server) string {
 
 func (p *SecurePolicy) securePort(port int) bool {
 	if p.Ports == nil {
-		return defaultSecurePorts(port)
+		return port == 443 || port == 8443
 	}
 	return slices.Contains(p.Ports, port)
 }
@@ -102,5 +98,3 @@ func hideIdempotencyKey(method string, h http.Header) http.Header {
 	}
 	return h
 }
-
-var _ io.ReadCloser = (*attemptBody)(nil)
