@@ -1,0 +1,158 @@
+package lb_test
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gozer-gateway/gozer/lb"
+)
+
+func TestBlackout(t *testing.T) {
+	hour := lb.TripPolicy{Max: time.Hour}
+	for _, tc := range []struct {
+		name     string
+		policy   lb.TripPolicy
+		failures int64
+		want     time.Duration
+	}{
+		{"ribbon 92 2 failures", lb.TripPolicy{}, 2, 0},
+		{"ribbon 92 3 failures", lb.TripPolicy{}, 3, 10 * time.Second},
+		{"ribbon 92 4 failures", lb.TripPolicy{}, 4, 20 * time.Second},
+		{"ribbon 92 5 failures", lb.TripPolicy{}, 5, 30 * time.Second},
+		{"ribbon 92 20 failures", lb.TripPolicy{}, 20, 30 * time.Second},
+		{"ribbon 92 5 failures, max 3600", hour, 5, 40 * time.Second},
+		{"ribbon 92 8 failures, max 3600", hour, 8, 320 * time.Second},
+		{"ribbon 92 11 failures, max 3600", hour, 11, 2560 * time.Second},
+		{"ribbon 92 12 failures, max 3600", hour, 12, time.Hour},
+		{"ribbon Q32 large values do not overflow", lb.TripPolicy{Factor: time.Hour, Max: 1 << 62}, 1 << 40, time.Hour << 16},
+		{"factor above max", lb.TripPolicy{Factor: time.Minute, Max: time.Second}, 3, time.Second},
+		{"own threshold", lb.TripPolicy{Failures: 1}, 1, 10 * time.Second},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := tc.policy.Blackout(tc.failures); got != tc.want {
+				t.Errorf("got %v, want %v", got, tc.want)
+			}
+		})
+	}
+}
+
+var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+func once(s *lb.ServerStats, at time.Time, took time.Duration, o lb.Outcome) {
+	s.Begin(at)
+	s.End(at, took, o)
+}
+
+func TestTripped(t *testing.T) {
+	tripped := func() *lb.ServerStats {
+		s := new(lb.ServerStats)
+		for range 3 {
+			once(s, noon, 0, lb.Unhealthy)
+		}
+		return s
+	}
+	check := func(t *testing.T, s *lb.ServerStats, after time.Duration, want bool) {
+		t.Helper()
+		if got := s.Tripped(noon.Add(after), lb.TripPolicy{}); got != want {
+			t.Errorf("after %v: tripped %t, want %t", after, got, want)
+		}
+	}
+	t.Run("ribbon 93 the end of the blackout is outside it", func(t *testing.T) {
+		s := tripped()
+		check(t, s, 9999*time.Millisecond, true)
+		check(t, s, 10*time.Second, false)
+	})
+	t.Run("ribbon 94 one more failure trips at once and for longer", func(t *testing.T) {
+		s := tripped()
+		once(s, noon.Add(10*time.Second), 0, lb.Unhealthy)
+		check(t, s, 29999*time.Millisecond, true)
+		check(t, s, 30*time.Second, false)
+	})
+	t.Run("ribbon 94 one success clears", func(t *testing.T) {
+		s := tripped()
+		once(s, noon.Add(10*time.Second), 0, lb.Healthy)
+		if n := s.SuccessiveFailures(); n != 0 {
+			t.Errorf("%d successive failures, want 0", n)
+		}
+		once(s, noon.Add(10*time.Second), 0, lb.Unhealthy)
+		check(t, s, 10*time.Second, false)
+	})
+	t.Run("a neutral end changes nothing", func(t *testing.T) {
+		s := tripped()
+		once(s, noon.Add(time.Second), 0, lb.Neutral)
+		if n := s.SuccessiveFailures(); n != 3 || !s.LastFailure().Equal(noon) {
+			t.Errorf("%d successive failures, last at %v; want 3 at noon", n, s.LastFailure())
+		}
+	})
+}
+
+func TestActive(t *testing.T) {
+	started := func() *lb.ServerStats {
+		s := new(lb.ServerStats)
+		for range 5 {
+			s.Begin(noon)
+		}
+		return s
+	}
+	for _, tc := range []struct {
+		name  string
+		after time.Duration
+		want  int64
+	}{
+		{"ribbon 95 idle 600 s", 600 * time.Second, 5},
+		{"ribbon 95 idle 600.001 s", 600*time.Second + time.Millisecond, 0},
+		{"clock gone back", -time.Second, 0},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := started()
+			if got := s.Active(noon.Add(tc.after)); got != tc.want {
+				t.Errorf("%d active, want %d", got, tc.want)
+			}
+			if got := s.Active(noon); got != tc.want {
+				t.Errorf("read again: %d active, want %d", got, tc.want)
+			}
+		})
+	}
+	t.Run("ribbon 95 an end without a start", func(t *testing.T) {
+		var s lb.ServerStats
+		s.End(noon, 0, lb.Healthy)
+		if got := s.Active(noon); got != 0 {
+			t.Errorf("%d active, want 0", got)
+		}
+	})
+}
+
+func TestResponseTimes(t *testing.T) {
+	var s lb.ServerStats
+	if got := s.ResponseTimes(); got != (lb.ResponseTimes{}) || got.Mean() != 0 {
+		t.Fatalf("unused server: %+v, mean %v", got, got.Mean())
+	}
+	for _, ms := range []time.Duration{30, 0, 60} {
+		once(&s, noon, ms*time.Millisecond, lb.Healthy)
+	}
+	want := lb.ResponseTimes{Count: 3, Sum: 90 * time.Millisecond, Min: 0, Max: 60 * time.Millisecond}
+	if got := s.ResponseTimes(); got != want || got.Mean() != 30*time.Millisecond {
+		t.Errorf("got %+v, mean %v; want %+v", got, got.Mean(), want)
+	}
+}
+
+func TestStatsConcurrently(t *testing.T) {
+	var s lb.ServerStats
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			for j := range 1000 {
+				once(&s, noon, time.Duration(i*1000+j+1), lb.Unhealthy)
+			}
+		})
+	}
+	wg.Wait()
+	times := s.ResponseTimes()
+	if s.Total() != 8000 || s.Active(noon) != 0 || s.SuccessiveFailures() != 8000 {
+		t.Errorf("total %d active %d failures %d, want 8000 0 8000", s.Total(), s.Active(noon), s.SuccessiveFailures())
+	}
+	if times.Min != 1 || times.Max != 8000 || times.Sum != 8000*8001/2 {
+		t.Errorf("times %+v, want 1 to 8000 in steps of 1", times)
+	}
+}
