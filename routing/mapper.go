@@ -3,7 +3,6 @@ package routing
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -32,9 +31,12 @@ func NewPatternServiceRouteMapper(servicePattern, routePattern string) (*Pattern
 		return nil, fmt.Errorf("routing: service pattern %q: %w", servicePattern, err)
 	}
 	for _, group := range groupReference.FindAllStringSubmatch(routePattern, -1) {
-		if !slices.Contains(service.SubexpNames()[1:], group[1]) {
+		if service.SubexpIndex(group[1]) < 0 {
 			return nil, fmt.Errorf("routing: route pattern %q: no group %q in %q", routePattern, group[1], servicePattern)
 		}
+	}
+	if strings.ContainsAny(groupReference.ReplaceAllString(routePattern, ""), `$\`) {
+		return nil, fmt.Errorf("routing: route pattern %q: groups are written ${name}", routePattern)
 	}
 	return &PatternServiceRouteMapper{service: service, route: routePattern}, nil
 }

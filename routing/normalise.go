@@ -88,20 +88,18 @@ func hiddenDots(decoded []byte) dots {
 
 // trimParameters returns the segment without those parameters that the options remove.
 func (o PathOptions) trimParameters(segment string) string {
-	semicolon := strings.IndexByte(segment, ';')
-	if semicolon < 0 {
-		return segment
+	name, parameters, found := strings.Cut(segment, ";")
+	if !found || o.RemoveSemicolon {
+		return name
 	}
-	if o.RemoveSemicolon {
-		return segment[:semicolon]
-	}
-	kept := segment[:semicolon]
-	for parameter := range strings.SplitSeq(segment[semicolon+1:], ";") {
+	var kept strings.Builder
+	kept.WriteString(name)
+	for parameter := range strings.SplitSeq(parameters, ";") {
 		if !isSessionID(parameter) {
-			kept += ";" + parameter
+			kept.WriteString(";" + parameter)
 		}
 	}
-	return kept
+	return kept.String()
 }
 
 func isSessionID(parameter string) bool {
