@@ -172,15 +172,22 @@ func TestMisuseIsFatal(t *testing.T) {
 		want   string
 	}{
 		"no method": {
-			func(tb testing.TB) { filtertest.New(tb, "/users") }, //nolint:thelper // it fails on purpose
+			func(tb testing.TB) {
+				tb.Helper()
+				filtertest.New(tb, "/users")
+			},
 			`filtertest: "/users" is not a method and a target`,
 		},
 		"two filters of one name": {
-			func(tb testing.TB) { _ = filtertest.Run(tb, filtertest.New(t, "GET /"), apiKey, apiKey) }, //nolint:thelper // as above
+			func(tb testing.TB) {
+				tb.Helper()
+				_ = filtertest.Run(tb, filtertest.New(t, "GET /"), apiKey, apiKey)
+			},
 			`filtertest: filters: two filters are named "ApiKeyFilter" in phase "pre"`,
 		},
 		"settings of another type": {
-			func(tb testing.TB) { //nolint:thelper // as above
+			func(tb testing.TB) {
+				tb.Helper()
 				_ = filtertest.Run(tb, filtertest.New(t, "GET /"), filtertest.Configured(banner, 7))
 			},
 			"filtertest: filters: BannerFilter: filtertest: the filter decodes into *filtertest_test.bannerSettings, not into a pointer to int",

@@ -49,9 +49,9 @@ func Route(r *routing.Route) Option {
 // request is a method and a target: "GET /users/1?x=2" comes for example.com
 // over plain HTTP, "GET https://shop.test/users/1" for shop.test over TLS. As
 // at a front door, a path that is not safe starts the context with Err set.
-func New(t testing.TB, request string, opts ...Option) *filters.Context {
-	t.Helper()
-	x := &exchange{request: newRequest(t, request)}
+func New(tb testing.TB, request string, opts ...Option) *filters.Context {
+	tb.Helper()
+	x := &exchange{request: newRequest(tb, request)}
 	for _, o := range opts {
 		o(x)
 	}
@@ -64,22 +64,22 @@ func New(t testing.TB, request string, opts ...Option) *filters.Context {
 	if x.route != nil {
 		decorate(c, x.route)
 	}
-	t.Cleanup(c.Release)
+	tb.Cleanup(c.Release)
 	return c
 }
 
-func newRequest(t testing.TB, request string) *http.Request {
-	t.Helper()
+func newRequest(tb testing.TB, request string) *http.Request {
+	tb.Helper()
 	method, target, found := strings.Cut(request, " ")
 	if !found {
-		t.Fatalf("filtertest: %q is not a method and a target", request)
+		tb.Fatalf("filtertest: %q is not a method and a target", request)
 	}
 	scheme, host := "http", "example.com"
 	if s, rest, absolute := strings.Cut(target, "://"); absolute && !strings.Contains(s, "/") {
 		end := strings.IndexAny(rest+"/", "/?")
 		scheme, host, target = s, rest[:end], "/"+strings.TrimPrefix(rest[end:], "/")
 	}
-	r := httptest.NewRequestWithContext(t.Context(), method, target, nil)
+	r := httptest.NewRequestWithContext(tb.Context(), method, target, nil)
 	r.Host = host
 	if scheme == "https" {
 		r.TLS = &tls.ConnectionState{HandshakeComplete: true}

@@ -12,11 +12,11 @@ import (
 // phases follow each other as in the gateway: a post filter finds the Response
 // that the test has put into c, an error filter runs when c.Err is set or
 // another filter fails.
-func Run(t testing.TB, c *filters.Context, specs ...filters.Spec) error {
-	t.Helper()
+func Run(tb testing.TB, c *filters.Context, specs ...filters.Spec) error {
+	tb.Helper()
 	chain, err := filters.NewChain(specs, filters.Settings{})
 	if err != nil {
-		t.Fatalf("filtertest: %v", err)
+		tb.Fatalf("filtertest: %v", err)
 	}
 	chain.Serve(c)
 	return c.Err

@@ -19,10 +19,10 @@ import (
 // Response already. After the last phase a plain stand-in for SendResponse and
 // SendError answers the client, if no filter has done so: with the Response, or
 // with the status and cause of the failure. The context is released then.
-func Serve(t testing.TB, c *filters.Context, upstream http.Handler, specs ...filters.Spec) *httptest.ResponseRecorder {
-	t.Helper()
+func Serve(tb testing.TB, c *filters.Context, upstream http.Handler, specs ...filters.Spec) *httptest.ResponseRecorder {
+	tb.Helper()
 	defer c.Release()
-	_ = Run(t, c, append([]filters.Spec{ask(upstream)}, specs...)...) // answer looks at c.Err
+	_ = Run(tb, c, append([]filters.Spec{ask(upstream)}, specs...)...) // answer looks at c.Err
 	if !c.Committed() {
 		answer(c)
 	}

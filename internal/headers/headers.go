@@ -21,7 +21,7 @@ func EndToEnd(h http.Header) http.Header {
 		if isHopByHop(name) || listed(connection, name) {
 			continue
 		}
-		out[name] = values[:len(values):len(values)]
+		out[name] = slices.Clip(values)
 	}
 	if listed(h["Te"], "trailers") {
 		out["Te"] = []string{"trailers"}

@@ -1,0 +1,2 @@
+// Package pre holds the built-in filters of the pre phase, one per file.
+package pre

@@ -1,0 +1,140 @@
+package pre
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/gozer-gateway/gozer/filters"
+	"github.com/gozer-gateway/gozer/internal/headers"
+	"github.com/gozer-gateway/gozer/routing"
+)
+
+// dropForwarded deletes what an untrusted client says about where it comes
+// from. What a filter says stays.
+func dropForwarded(c *filters.Context) {
+	for _, name := range [...]string{
+		"X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Port", "X-Forwarded-Proto", "X-Forwarded-Prefix",
+		"Forwarded", "X-Real-Ip",
+	} {
+		headers.DropReceived(c.Out.Header, c.Request.Header, name)
+	}
+}
+
+// addForwarded writes X-Forwarded-* by the table of zuul.md 4.3. Received
+// values that are still there come from a trusted peer and are appended to.
+func addForwarded(c *filters.Context, host headers.Authority, prefix string) {
+	f := forwarded{c, make([]string, 0, 5)}
+	scheme := schemeOf(c.Request)
+	protos, _ := f.received("X-Forwarded-Proto") // before it is written
+	f.write("X-Forwarded-Port", func(in []string) string { return ports(first(in), first(protos), portOf(host, scheme)) })
+	f.write("X-Forwarded-Proto", func(in []string) string { return join(first(in), ",", scheme) })
+	f.write("X-Forwarded-Host", func(in []string) string {
+		return join(first(in), ",", withoutDefaultPort(c.Request.Host, host, scheme))
+	})
+	f.write("X-Forwarded-Prefix", func(in []string) string { return joinPrefix(first(in), prefix) })
+	f.write("X-Forwarded-For", func(in []string) string { return forwardedFor(in, addressOf(c.Request.RemoteAddr)) })
+}
+
+// forwarded writes the fields of one request, all values in one allocation.
+type forwarded struct {
+	c      *filters.Context
+	values []string
+}
+
+// write sets a field to what value makes of the received lines, unless the
+// field is ignored, a filter has set it, or there is nothing to say.
+func (f *forwarded) write(name string, value func(received []string) string) {
+	received, free := f.received(name)
+	if !free || f.c.IgnoresHeader(name) {
+		return
+	}
+	if v := value(received); v != "" {
+		n := len(f.values)
+		f.values = append(f.values, v)
+		f.c.Out.Header[name] = f.values[n : n+1 : n+1]
+	}
+}
+
+// received returns the received lines of a field; false if a filter has set it.
+func (f *forwarded) received(name string) ([]string, bool) {
+	now := f.c.Out.Header[name]
+	if now == nil || headers.Inherited(now, f.c.Request.Header[name]) {
+		return now, true
+	}
+	return nil, false
+}
+
+func first(values []string) string {
+	if len(values) == 0 {
+		return ""
+	}
+	return values[0]
+}
+
+func schemeOf(r *http.Request) string {
+	if r.TLS != nil {
+		return "https"
+	}
+	return "http"
+}
+
+func defaultPort(scheme string) string {
+	if scheme == "https" {
+		return "443"
+	}
+	return "80"
+}
+
+func portOf(host headers.Authority, scheme string) string {
+	if host.Port == "" {
+		return defaultPort(scheme)
+	}
+	return host.Port
+}
+
+// withoutDefaultPort returns the Host field without a port that says nothing.
+func withoutDefaultPort(raw string, host headers.Authority, scheme string) string {
+	if host.Port == "" || host.Port == defaultPort(scheme) {
+		return host.Name
+	}
+	return raw
+}
+
+// join puts the separator between a and b if there are both.
+func join(a, separator, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + separator + b
+}
+
+// ports makes up for a proxy that sends X-Forwarded-Proto without -Port.
+func ports(incoming, protos, port string) string {
+	if incoming == "" && protos != "" {
+		for proto := range strings.SplitSeq(protos, ",") {
+			incoming = join(incoming, ",", defaultPort(strings.TrimSpace(proto)))
+		}
+	}
+	return join(incoming, ",", port)
+}
+
+func joinPrefix(incoming, prefix string) string {
+	if incoming == "" {
+		return prefix
+	}
+	return routing.JoinURLPath(incoming, prefix)
+}
+
+// forwardedFor makes one line of the received ones and puts the peer at its
+// end, where it may stand already.
+func forwardedFor(lines []string, peer string) string {
+	chain := ""
+	for _, line := range lines {
+		chain = join(chain, ", ", strings.Trim(line, ", \t"))
+	}
+	last := chain[strings.LastIndexByte(chain, ',')+1:]
+	if strings.TrimSpace(last) == peer {
+		return chain
+	}
+	return join(chain, ", ", peer)
+}

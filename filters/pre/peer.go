@@ -1,0 +1,40 @@
+package pre
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// trustedProxies are the networks of peers that are believed.
+type trustedProxies []netip.Prefix
+
+// include reports whether the peer of a connection is in one of the networks.
+// A peer without an IP address is not.
+func (t trustedProxies) include(remote string) bool {
+	if len(t) == 0 {
+		return false
+	}
+	peer, err := netip.ParseAddrPort(remote)
+	if err != nil {
+		return false
+	}
+	addr := peer.Addr().Unmap().WithZone("")
+	return slices.ContainsFunc(t, func(p netip.Prefix) bool { return p.Contains(addr) })
+}
+
+// addressOf returns the address of a peer "address:port" as X-Forwarded-For
+// has it: IPv6 without brackets or zone, IPv4 in its own form. It is empty for
+// a peer without an address, such as one behind a Unix socket.
+func addressOf(remote string) string {
+	colon := strings.LastIndexByte(remote, ':')
+	if colon < 0 {
+		return ""
+	}
+	address := strings.TrimSuffix(strings.TrimPrefix(remote[:colon], "["), "]")
+	address, _, _ = strings.Cut(address, "%")
+	if v4, mapped := strings.CutPrefix(address, "::ffff:"); mapped && strings.Contains(v4, ".") {
+		return v4
+	}
+	return address
+}
