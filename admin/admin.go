@@ -1,0 +1,133 @@
+package admin
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/gorilla/mux"
+
+	"github.com/gozer-gateway/gozer/filters"
+	"github.com/gozer-gateway/gozer/ribboncmd"
+	"github.com/gozer-gateway/gozer/routing"
+)
+
+// maxBody is more than any request to an endpoint needs.
+const maxBody = 64 << 10
+
+// Settings are plain values of the configuration.
+type Settings struct {
+	// BasePath is management.endpoints.web.base-path; "/" and "" put the
+	// endpoints at the root.
+	BasePath string
+
+	// Include and Exclude are management.endpoints.web.exposure.*: endpoint
+	// ids, "*" for all. Exclude wins. With an empty Include nothing is served.
+	Include, Exclude []string
+
+	// Version of the program, for the info endpoint.
+	Version string
+}
+
+// View is what the endpoints show of a gateway. It is asked at every request,
+// from any goroutine, and answers by the configuration in force.
+type View interface {
+	Routes() []*routing.Route
+	Filters() []filters.Info
+	Meter() *filters.Meter
+	Commands() []ribboncmd.Snapshot
+
+	// Components are further parts of the health endpoint; nil for none.
+	Components() []Component
+
+	// Ready is false before the gateway serves and from the moment it drains.
+	Ready() bool
+
+	// Refresh loads the configuration again. A failure says everything that is
+	// wrong, and leaves the routes as they were.
+	Refresh(ctx context.Context) error
+}
+
+// New returns the handler of the management listener.
+func New(s Settings, v View) http.Handler {
+	a := &api{settings: s, view: v, router: mux.NewRouter().SkipClean(true)}
+	a.settings.BasePath = "/" + strings.Trim(s.BasePath, "/")
+	a.router.NotFoundHandler = http.HandlerFunc(notFound)
+	a.register()
+	protection := http.NewCrossOriginProtection() // a web page must not refresh the routes of its reader's gateway
+	protection.SetDenyHandler(http.HandlerFunc(forbidden))
+	return guard(protection.Handler(a.router))
+}
+
+type api struct {
+	settings Settings
+	view     View
+	router   *mux.Router
+	links    []link
+}
+
+func (a *api) register() {
+	a.endpoint("health", "", methods{http.MethodGet: a.health})
+	a.endpoint("health", "/liveness", methods{http.MethodGet: a.liveness})
+	a.endpoint("health", "/readiness", methods{http.MethodGet: a.readiness})
+	a.endpoint("info", "", methods{http.MethodGet: a.info})
+	a.endpoint("filters", "", methods{http.MethodGet: a.filters})
+	a.endpoint("metrics", "", methods{http.MethodGet: a.metrics})
+	a.endpoint("metrics", "/{name:.+}", methods{http.MethodGet: a.metric})
+	routes := methods{http.MethodGet: a.routes, http.MethodPost: a.refresh}
+	a.endpoint("routes", "", routes)
+	a.endpoint("routes", "/{format}", methods{http.MethodGet: a.routes})
+	if a.exposed("routes") {
+		a.router.Handle("/routes", routes)
+		a.router.Handle("/routes/{format}", methods{http.MethodGet: a.routes})
+	}
+	a.router.Handle(a.settings.BasePath, methods{http.MethodGet: a.index})
+}
+
+// endpoint serves a path below the one of the endpoint id, if that is exposed.
+func (a *api) endpoint(id, path string, m methods) {
+	if !a.exposed(id) {
+		return
+	}
+	full := strings.TrimSuffix(a.settings.BasePath, "/") + "/" + id + path
+	a.router.Handle(full, m)
+	a.links = append(a.links, linkTo(id, path, full))
+}
+
+func (a *api) exposed(id string) bool {
+	return names(a.settings.Include, id) && !names(a.settings.Exclude, id)
+}
+
+func names(list []string, id string) bool {
+	return slices.Contains(list, "*") || slices.Contains(list, id)
+}
+
+// guard bounds request bodies and forbids to keep answers.
+func guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+		w.Header().Set("Cache-Control", "no-store")
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		next.ServeHTTP(w, r)
+	})
+}
+
+// methods serves one path: GET also answers HEAD, what is not there is answered
+// with 405.
+type methods map[string]http.HandlerFunc
+
+func (m methods) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	method := r.Method
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	if h := m[method]; h != nil {
+		h(w, r)
+		return
+	}
+	allowed := append(slices.Sorted(maps.Keys(m)), http.MethodHead)
+	w.Header().Set("Allow", strings.Join(allowed, ", "))
+	fail(w, r, http.StatusMethodNotAllowed, "Request method '"+r.Method+"' not supported")
+}

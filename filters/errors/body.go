@@ -1,0 +1,34 @@
+package errorfilter
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/gozer-gateway/gozer/internal/errorbody"
+)
+
+func (f *sendError) body(r *http.Request, answer Answer) (contentType string, content []byte) {
+	body := errorbody.New(answer.Status, f.message(r, answer), r.URL.EscapedPath())
+	if prefersHTML(r.Header["Accept"]) {
+		return "text/html;charset=UTF-8", body.HTML()
+	}
+	return "application/json", body.JSON()
+}
+
+func (f *sendError) message(r *http.Request, answer Answer) string {
+	switch {
+	case f.settings.IncludeMessage == "never":
+		return ""
+	case f.settings.IncludeMessage == "on-param" && !asked(r, "message"):
+		return ""
+	case answer.Cause == "":
+		return "No message available"
+	}
+	return answer.Cause
+}
+
+// asked reports whether the query has a parameter that is not "false".
+func asked(r *http.Request, parameter string) bool {
+	values, ok := r.URL.Query()[parameter]
+	return ok && !strings.EqualFold(values[0], "false")
+}

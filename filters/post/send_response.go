@@ -1,0 +1,75 @@
+package post
+
+import (
+	"net/http"
+	"strconv"
+
+	"github.com/gozer-gateway/gozer/filters"
+)
+
+// SendResponseSettings configure SendResponse. The zero value is Zuul's
+// default.
+type SendResponseSettings struct {
+	// BufferSize is zuul.initial-stream-buffer-size, the bytes of a body that
+	// are held at a time. Zero means 8192.
+	BufferSize int
+
+	// DebugHeader is zuul.include-debug-header: the routing debug of a
+	// debugged request is sent to the client as X-Zuul-Debug-Header.
+	DebugHeader bool
+}
+
+// SendResponse returns the filter that sends Context.Response to the client,
+// byte for byte as the upstream or a filter made it (zuul.md 4.5, 4.6). A body
+// of unknown length is flushed as it arrives. A response that cannot be
+// completed is cut, so that it never looks complete.
+func SendResponse(s SendResponseSettings) filters.Spec {
+	if s.BufferSize <= 0 {
+		s.BufferSize = 8192
+	}
+	f := &sendResponse{debugHeader: s.DebugHeader, buffers: newBuffers(s.BufferSize)}
+	return filters.Instance("SendResponseFilter", filters.Post, 1000, f)
+}
+
+type sendResponse struct {
+	debugHeader bool
+	buffers     *buffers
+}
+
+var _ filters.Filter = (*sendResponse)(nil)
+
+func (*sendResponse) ShouldFilter(c *filters.Context) bool {
+	return c.Err == nil && c.Response != nil && !c.Committed()
+}
+
+func (f *sendResponse) Run(c *filters.Context) error {
+	res := c.Response
+	if err := check(res); err != nil {
+		return err
+	}
+	length := announcedLength(c.Request.Method, res)
+	f.writeHead(c, length)
+	if bodyless(c.Request.Method, res.Status) || res.Body == nil {
+		return nil
+	}
+	if err := f.stream(c, length); err != nil {
+		c.Abort()
+		return err
+	}
+	sendTrailers(c)
+	return nil
+}
+
+// check refuses what must not be sent, before anything of it is.
+func check(res *filters.Response) error {
+	if res.Status < http.StatusOK || res.Status > 999 {
+		return filters.Refuse(http.StatusBadGateway, "Invalid upstream status "+strconv.Itoa(res.Status))
+	}
+	return checkFields(res.Header)
+}
+
+// bodyless reports whether a response has no body whatever its fields say
+// (RFC 9112 6.3).
+func bodyless(method string, status int) bool {
+	return method == http.MethodHead || status == http.StatusNoContent || status == http.StatusNotModified
+}

@@ -1,0 +1,105 @@
+package post
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+
+	"github.com/gozer-gateway/gozer/filters"
+)
+
+var (
+	errTooShort = errors.New("post: the response body is shorter than its length")
+	errTooLong  = errors.New("post: the response body is longer than its length")
+)
+
+// stream copies the body to the client. With a length of -1 it flushes the
+// head and everything that arrives; a read that fills the buffer is written
+// through anyway.
+func (f *sendResponse) stream(c *filters.Context, length int64) error {
+	buf := f.buffers.get()
+	defer f.buffers.put(buf)
+	w := c.Writer()
+	if length < 0 {
+		if err := flush(w); err != nil {
+			return gone(err)
+		}
+	}
+	for left := length; ; {
+		n, err := c.Response.Body.Read(*buf)
+		if length >= 0 {
+			if left -= int64(n); left < 0 {
+				return errTooLong
+			}
+		}
+		if werr := pass(w, (*buf)[:n], length < 0 && err == nil && n < len(*buf)); werr != nil {
+			return gone(werr)
+		}
+		if err == io.EOF {
+			return complete(left)
+		}
+		if err != nil {
+			return failed(c, err)
+		}
+	}
+}
+
+// pass writes p to the client and flushes it if told to.
+func pass(w http.ResponseWriter, p []byte, flushing bool) error {
+	if len(p) == 0 {
+		return nil
+	}
+	if _, err := w.Write(p); err != nil {
+		return err
+	}
+	if !flushing {
+		return nil
+	}
+	return flush(w)
+}
+
+// complete judges the end of a body with so many bytes left to come; left is
+// negative when the length was not known.
+func complete(left int64) error {
+	if left > 0 {
+		return errTooShort
+	}
+	return nil
+}
+
+// failed says whose failure a body that breaks off is: when the client goes,
+// the upstream's side is cancelled too.
+func failed(c *filters.Context, err error) error {
+	if errors.Is(c.Request.Context().Err(), context.Canceled) {
+		return gone(err)
+	}
+	return fmt.Errorf("post: reading the response body: %w", err)
+}
+
+func gone(err error) error { return fmt.Errorf("%w: %w", filters.ErrClientGone, err) }
+
+// flush hands over what is buffered. A writer that cannot flush holds nothing
+// back.
+func flush(w http.ResponseWriter) error {
+	err := http.NewResponseController(w).Flush()
+	if errors.Is(err, http.ErrNotSupported) {
+		return nil
+	}
+	return err
+}
+
+// buffers is a pool of copy buffers of one size.
+type buffers struct{ pool sync.Pool }
+
+func newBuffers(size int) *buffers {
+	return &buffers{sync.Pool{New: func() any {
+		b := make([]byte, size)
+		return &b
+	}}}
+}
+
+func (b *buffers) get() *[]byte  { return b.pool.Get().(*[]byte) }
+func (b *buffers) put(p *[]byte) { b.pool.Put(p) }
