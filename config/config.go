@@ -170,8 +170,15 @@ type Ribbon struct {
 	MaxConnectionsPerHost int
 	PoolKeepAlive         time.Duration // lifetime of a connection
 	IdleTimeout           time.Duration // of an idle connection
-	// RuleClass is the short class name of the load-balancing rule, "" for the default.
-	RuleClass string
+	Trip                  Trip
+}
+
+// Trip is niws.loadbalancer.<service>.*: when failures in a row take a server out of
+// rotation, and for how long.
+type Trip struct {
+	Failures int
+	Factor   time.Duration // first pause; it doubles with every further failure
+	Max      time.Duration // longest pause
 }
 
 // Hystrix is hystrix.*. Use HystrixFor rather than the maps: the rules of precedence are there.

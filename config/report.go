@@ -58,6 +58,19 @@ var ErrInvalid = errors.New("config: invalid configuration")
 // Add appends a finding, such as a filter name that only the gateway can check.
 func (r *Report) Add(f Finding) { r.findings = append(r.findings, f) }
 
+// AddError adds an error met while something configured at that place was built. A
+// [SettingsError] brings places of its own.
+func (r *Report) AddError(key string, at Position, err error) {
+	settings, ok := errors.AsType[*SettingsError](err)
+	if !ok {
+		r.errorf(key, at, "%s", err)
+		return
+	}
+	for _, f := range settings.Findings {
+		r.Add(f)
+	}
+}
+
 // Findings gives all findings: errors first, each group by file and line.
 func (r *Report) Findings() []Finding {
 	sorted := slices.Clone(r.findings)
@@ -66,6 +79,8 @@ func (r *Report) Findings() []Finding {
 			cmp.Compare(a.Severity, b.Severity),
 			cmp.Compare(a.Position.File, b.Position.File),
 			cmp.Compare(a.Position.Line, b.Position.Line),
+			cmp.Compare(a.Key, b.Key),
+			cmp.Compare(a.Message, b.Message),
 		)
 	})
 	return sorted

@@ -1,0 +1,127 @@
+package config
+
+import (
+	"strings"
+	"time"
+)
+
+// check finds what no single setting shows.
+func (b *builder) check() {
+	b.placeFirst()
+	b.checkPrefix()
+	b.checkRoutes()
+	b.checkServices()
+	b.checkHystrix()
+	b.checkTimeouts()
+	b.checkPorts()
+	b.checkMapper()
+	if info, ok := b.info.plain().(map[string]any); ok {
+		b.config.Info = info
+	}
+}
+
+// placeFirst gives routes and fallbacks the place where they begin.
+func (b *builder) placeFirst() {
+	for _, id := range b.store.order {
+		s := b.store.get(id)
+		if s.key == nil || len(s.values) == 0 {
+			continue
+		}
+		switch {
+		case strings.HasPrefix(s.key.Name, "zuul.routes.<id>"):
+			place(&b.route(s.values[0]).Position, s, 2)
+		case strings.HasPrefix(s.key.Name, "gateway.fallback.<service>"):
+			place(&fallback(b, s.values).Position, s, 2)
+		}
+	}
+}
+
+func place(at *Position, s *setting, segment int) {
+	if *at == (Position{}) && segment < len(s.places) {
+		*at = s.places[segment]
+	}
+}
+
+func (b *builder) checkPrefix() {
+	z := &b.config.Zuul
+	s := b.setting("zuul.prefix")
+	if s == nil || z.Prefix == "" {
+		return
+	}
+	if strings.ContainsAny(z.Prefix, "*?{}") {
+		b.report.errorf(s.name(), s.at, "must be a plain path, without wildcards")
+	}
+	if !strings.HasPrefix(z.Prefix, "/") {
+		b.report.warnf(s.name(), s.at, "has no leading slash; %q is used", rooted(z.Prefix))
+	}
+	z.Prefix = strings.TrimRight(rooted(z.Prefix), "/")
+}
+
+// checkServices warns, once per service, that nobody can reach it.
+func (b *builder) checkServices() {
+	for _, r := range b.serviceRoutes() {
+		if service := r.Location; len(b.config.RibbonFor(service).Servers) == 0 {
+			b.report.warnf(joinKey([]string{"zuul", "routes", r.Key}), r.Position,
+				"service %s has no static servers; it needs discovery, or %s.ribbon.listOfServers", service, service)
+		}
+	}
+}
+
+// serviceRoutes gives the first route of each service.
+func (b *builder) serviceRoutes() []Route {
+	var first []Route
+	seen := map[string]bool{}
+	for i, r := range b.config.Zuul.Routes {
+		if isURL(r.Location) || isForward(r.Location) || b.drafts[i].broken || seen[r.Location] {
+			continue
+		}
+		seen[r.Location] = true
+		first = append(first, r)
+	}
+	return first
+}
+
+// checkTimeouts warns when there is no time for every retry (zuul.md 6.3): once per
+// setting that is too low, for the first service it cuts short.
+func (b *builder) checkTimeouts() {
+	const suffix = ".execution.isolation.thread.timeoutInMilliseconds"
+	cut := map[*setting]int{}
+	for _, r := range b.serviceRoutes() {
+		budget, ribbon := b.config.TimeoutFor(r.Location)
+		s := b.firstOf("hystrix.command."+r.Location+suffix, "hystrix.command."+defaultKey+suffix)
+		if s == nil || budget >= ribbon || !b.config.HystrixFor(r.Location).TimeoutEnabled {
+			continue
+		}
+		if cut[s]++; cut[s] == 1 {
+			b.report.warnf(s.name(), s.at, "the timeout of %s is less than the connects, reads and retries of service %s may take (%s)",
+				short(budget), r.Location, short(ribbon))
+		}
+	}
+}
+
+// short drops the zero units that Duration prints.
+func short(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}
+
+func (b *builder) checkPorts() {
+	proxy, management := b.config.Server.Port, b.config.Management.Port
+	if s := b.firstOf("management.server.port", "server.port"); s != nil && proxy == management && proxy > 0 {
+		b.report.errorf(s.name(), s.at, "the proxy and the management listener cannot share port %d", proxy)
+	}
+}
+
+func (b *builder) checkMapper() {
+	m := b.config.Gateway.Mapper
+	s := b.firstOf("gateway.service-route-mapper.service-pattern", "gateway.service-route-mapper.route-pattern")
+	if s != nil && (m.ServicePattern == "") != (m.RoutePattern == "") {
+		b.report.errorf(s.name(), s.at, "needs both service-pattern and route-pattern")
+	}
+}

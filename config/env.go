@@ -1,0 +1,126 @@
+package config
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// environment gives the settings that environment variables make. Names of the user's
+// (services, routes, filters) are spelt as in the documents if they occur there.
+func (l *loader) environment(docs []document) document {
+	names := spellings(docs)
+	var doc document
+	for _, variable := range slices.Sorted(maps.Keys(l.env)) {
+		s := l.fromVariable(variable, names)
+		if s != nil {
+			doc.settings = append(doc.settings, s)
+		}
+	}
+	return doc
+}
+
+// fromVariable gives nil for a variable that is none of ours. Keys without effect are
+// not reported here: a shell has variables for many programs.
+func (l *loader) fromVariable(variable string, names map[string]string) *setting {
+	at := Position{File: "environment variable " + variable}
+	for _, k := range l.catalog.keys {
+		values, ok := k.pattern.matchVariable(strings.Split(variable, "_"))
+		if !ok || k.set == nil || k.blanket() && !k.isFilterSetting(values, names) {
+			continue
+		}
+		for i := range values {
+			values[i] = spelling(values[i], names)
+		}
+		path := k.path(values)
+		return &setting{
+			path: path, places: slices.Repeat([]Position{at}, len(path)), at: at,
+			value: &node{text: l.env[variable], at: at}, key: k, values: values,
+		}
+	}
+	if looksOurs(variable) {
+		l.report.warnf("", at, "no key has this name")
+	}
+	return nil
+}
+
+func looksOurs(variable string) bool {
+	for _, prefix := range []string{"ZUUL_", "RIBBON_", "HYSTRIX_"} {
+		if strings.HasPrefix(variable, prefix) {
+			return true
+		}
+	}
+	return strings.Contains(variable, "_RIBBON_")
+}
+
+// matchVariable is match for the name of an environment variable, cut at underscores.
+// A value keeps its underscores.
+func (p pattern) matchVariable(pieces []string) (values []string, ok bool) {
+	if len(p) == 0 {
+		return nil, len(pieces) == 0
+	}
+	for n := 1; n <= len(pieces); n++ {
+		head := strings.Join(pieces[:n], "_")
+		switch {
+		case p[0].rest && n < len(pieces), head == "":
+			continue
+		case !p[0].rest && !p[0].variable && uniform(head) != p[0].text:
+			continue
+		}
+		tail, ok := p[1:].matchVariable(pieces[n:])
+		switch {
+		case !ok:
+		case p[0].variable || p[0].rest:
+			return append([]string{head}, tail...), true
+		default:
+			return tail, true
+		}
+	}
+	return nil, false
+}
+
+func (k *Key) blanket() bool { return k.pattern[len(k.pattern)-1].rest }
+
+// isFilterSetting allows GATEWAY_FILTERS_<NAME>_<SETTING> for filters that the
+// documents name: elsewhere the two could not be told apart.
+func (k *Key) isFilterSetting(values []string, names map[string]string) bool {
+	_, known := names[squeezed(values[0])]
+	return known && strings.HasPrefix(k.Name, "gateway.filters.")
+}
+
+// path writes the key out.
+func (k *Key) path(values []string) []string {
+	path := strings.Split(k.Name, ".")
+	for i, p := range k.pattern {
+		if p.variable || p.rest {
+			path[i], values = values[0], values[1:]
+		}
+	}
+	return path
+}
+
+// squeezed is what is left of a name in an environment variable.
+func squeezed(name string) string { return strings.ReplaceAll(uniform(name), ".", "") }
+
+func spelling(piece string, names map[string]string) string {
+	if name, ok := names[squeezed(piece)]; ok {
+		return name
+	}
+	return strings.ReplaceAll(strings.ToLower(piece), "_", "-")
+}
+
+// spellings collects the user's names by what an environment variable leaves of them.
+func spellings(docs []document) map[string]string {
+	names := map[string]string{}
+	for _, doc := range docs {
+		for _, s := range doc.settings {
+			for _, value := range s.values {
+				names[squeezed(value)] = value
+			}
+			if s.key != nil && s.key.Name == "zuul.routes.<id>.service-id" {
+				names[squeezed(s.value.text)] = s.value.text
+			}
+		}
+	}
+	return names
+}

@@ -1,0 +1,24 @@
+package config
+
+// foreignKeys belong to other parts of a Spring application, whose file the gateway
+// may be given as it is.
+func foreignKeys() []Key {
+	return lift("", root,
+		only[Config](Planned, "eureka.client.enabled", "false", "there is no discovery; services need `listOfServers`"),
+		only[Config](Refused, "eureka.server.enabled", "false", "there is no registry"),
+		dead[Config](Planned, "eureka.**", "there is no discovery and no registry"),
+		dead[Config](Ignored, "niws.loadbalancer.availabilityFilteringRule.**", "round robin avoids tripped servers anyway"),
+		dead[Config](Planned, "niws.**", "the rules that read it are not there"),
+		dead[Config](Refused, "spring.config.import", "further files; use profiles"),
+		dead[Config](Refused, "spring.profiles.group.**", "name the profiles one by one"),
+		dead[Config](Ignored, "spring.**", "there is no Spring here"),
+		dead[Config](Ignored, "endpoints.**", "use `management.endpoints.web.exposure`"),
+		dead[Config](Ignored, "security.**", "there is no Spring Security"),
+		dead[Config](Ignored, "feign.**", "there is no Feign client"),
+		dead[Config](Ignored, "turbine.**", "there is no Turbine"),
+		dead[Config](Ignored, "archaius.**", "there is no Archaius"),
+		dead[Config](Ignored, "debug", "use `logging.level.root`"),
+		dead[Config](Ignored, "trace", "use `logging.level.root`"),
+		dead[Config](Ignored, "logging.**", "of `logging` only `logging.level` counts"),
+	)
+}

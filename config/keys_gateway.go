@@ -1,0 +1,127 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+func gatewayKeys() []Key {
+	keys := lift("gateway.", gateway,
+		duration("shutdown.wait", "0s", "time between \"not ready\" and \"no new connections\" at shutdown", time.Millisecond, 0, func(g *Gateway) *time.Duration { return &g.ShutdownWait }),
+		boolean("compat.error-status", "false", "answer routing failures with 500 nearly always, as Zuul did", func(g *Gateway) *bool { return &g.Compat.ErrorStatus }),
+		size("limits.max-replay-body", "64KB", "longest request body that is kept so that it can be sent again", func(g *Gateway) *int64 { return &g.Limits.MaxReplayBody }),
+		size("limits.max-request-body", "0", "longest request body; 0 means no limit", func(g *Gateway) *int64 { return &g.Limits.MaxRequestBody }),
+		duration("limits.header-timeout", "10s", "time for a client to send its request head; 0 means no limit", time.Millisecond, 0, func(g *Gateway) *time.Duration { return &g.Limits.HeaderTimeout }),
+		duration("limits.idle-timeout", "60s", "how long an idle client connection is kept; 0 means no limit", time.Millisecond, 0, func(g *Gateway) *time.Duration { return &g.Limits.IdleTimeout }),
+		row[Gateway]{name: "service-route-mapper.service-pattern", kind: "regular expression", verbatim: true, doc: "taken apart to make the path of a discovered service, with `(?P<name>…)` groups", set: setServicePattern},
+		row[Gateway]{name: "service-route-mapper.route-pattern", kind: "text", verbatim: true, doc: "that path, with `${name}` for the groups", set: parsed(textOf, func(g *Gateway) *string { return &g.Mapper.RoutePattern })},
+		dead[Gateway](Refused, "limits.**", "of the limits only those listed here"),
+		dead[Gateway](Refused, "compat.**", "of the switches only those listed here"),
+		dead[Gateway](Refused, "routes.**", "routes have what `zuul.routes` gives them"),
+		dead[Gateway](Refused, "resilience.**", "see `hystrix.command` for what there is"),
+	)
+	keys = append(keys, lift("gateway.fallback.<service>.", fallback,
+		number("status", "200", "status of the answer when the service fails; `<service>` may be `*`", 200, 599, func(f *Fallback) *int { return &f.Status }),
+		row[Fallback]{name: "body", kind: "text", doc: "its body", set: setBody},
+	)...)
+	return append(keys, fallbackHeader(), filterBlock(), filterSetting(),
+		Key{Name: "logging.level.<logger>", Type: "trace, debug, info, warn, error, fatal, off", Default: "info", Doc: "least level that is logged; `root` is for all", set: setLogLevel},
+		Key{Name: "info.**", Type: "anything", Doc: "shown by /actuator/info", set: setInfo},
+	)
+}
+
+func gateway(b *builder, _ []string) *Gateway { return &b.config.Gateway }
+
+func fallback(b *builder, values []string) *Fallback {
+	f, ok := b.config.Gateway.Fallback[values[0]]
+	if !ok {
+		f = &Fallback{Status: 200, Headers: map[string]string{}}
+		b.config.Gateway.Fallback[values[0]] = f
+	}
+	return f
+}
+
+var headerName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
+
+// setBody keeps blanks and line ends.
+func setBody(f *Fallback, v *node) error {
+	_, err := textOf(v)
+	f.Body = v.text
+	return err
+}
+
+func fallbackHeader() Key {
+	set := func(b *builder, values []string, v *node) error {
+		value, err := textOf(v)
+		switch {
+		case err != nil:
+			return err
+		case !headerName.MatchString(values[1]):
+			return fmt.Errorf("%q is no header name", values[1])
+		case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
+			return errors.New("a header value cannot hold control characters")
+		}
+		fallback(b, values).Headers[values[1]] = value
+		return nil
+	}
+	return Key{Name: "gateway.fallback.<service>.headers.<name>", Type: "text", Doc: "a header of that answer", set: set}
+}
+
+func setServicePattern(g *Gateway, v *node) error {
+	expression, err := textOf(v)
+	if err != nil {
+		return err
+	}
+	if _, err := regexp.Compile(expression); err != nil {
+		return fault(v, "is no regular expression: %s", err)
+	}
+	g.Mapper.ServicePattern = expression
+	return nil
+}
+
+func filterBlock() Key {
+	set := func(b *builder, values []string, v *node) error {
+		if v.kind != table {
+			return fmt.Errorf("expected a section, found %s", v.kind)
+		}
+		b.filter(values[0], v)
+		return nil
+	}
+	return Key{Name: "gateway.filters.<name>", Type: "section", Doc: "settings of a filter; docs/filters.md lists those of the built-in ones", set: set}
+}
+
+// filterSetting is the dotted form of filterBlock.
+func filterSetting() Key {
+	set := func(b *builder, values []string, v *node) error {
+		b.filter(values[0], nested(splitKey(values[1]), v))
+		return nil
+	}
+	return Key{Name: "gateway.filters.<name>.**", Type: "anything", Doc: "one setting of a filter", set: set}
+}
+
+func nested(path []string, v *node) *node {
+	for _, name := range slices.Backward(path) {
+		v = &node{kind: table, at: v.at, fields: []field{{name, v, v.at}}}
+	}
+	return v
+}
+
+func setLogLevel(b *builder, values []string, v *node) error {
+	var level string
+	levels := []string{"TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL", "OFF"}
+	pick := choice("", "", "", levels, func(*Config) *string { return &level })
+	if err := pick.set(b.config, v); err != nil {
+		return err
+	}
+	b.config.LogLevels[values[0]] = level
+	return nil
+}
+
+func setInfo(b *builder, values []string, v *node) error {
+	b.info = b.info.merged(nested(splitKey(values[0]), v))
+	return nil
+}

@@ -1,0 +1,142 @@
+package config
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"time"
+)
+
+// defaultKey is the command or pool key whose settings apply to all others.
+const defaultKey = "default"
+
+func hystrixKeys() []Key {
+	return slices.Concat(
+		lift("hystrix.command.<key>.", command, commandKeyRows()...),
+		lift("hystrix.command.<key>.", command, breakerRows()...),
+		lift("hystrix.command.<key>.", command, deadCommandRows()...),
+		lift("hystrix.threadpool.<key>.", threadPool, poolKeyRows()...),
+		lift("hystrix.", root,
+			dead[Config](Ignored, "collapser.**", "a proxy has no requests to collapse"),
+			dead[Config](Ignored, "timer.**", "there is no pool of timer threads"),
+			dead[Config](Planned, "stream.**", "there is no event stream"),
+			dead[Config](Planned, "config.stream.**", "there is no event stream"),
+			dead[Config](Ignored, "metrics.enabled", "metrics are always kept"),
+			dead[Config](Ignored, "shareSecurityContext", "there is no Spring Security"),
+		),
+	)
+}
+
+// command completes a command from the default one, except for what a default never
+// decides under Zuul.
+func command(b *builder, values []string) *Command {
+	h := &b.config.Hystrix
+	if values[0] == defaultKey {
+		return &h.Default
+	}
+	own, ok := h.Commands[values[0]]
+	if !ok {
+		completed := h.Default
+		completed.Isolation, completed.MaxConcurrentRequests = "", 0
+		completed.Timeout, completed.ThreadPoolKey = 0, ""
+		own = &completed
+		h.Commands[values[0]] = own
+	}
+	return own
+}
+
+func threadPool(b *builder, values []string) *ThreadPool {
+	h := &b.config.Hystrix
+	if values[0] == defaultKey {
+		return &h.DefaultPool
+	}
+	own, ok := h.ThreadPools[values[0]]
+	if !ok {
+		completed := h.DefaultPool
+		own = &completed
+		h.ThreadPools[values[0]] = own
+	}
+	return own
+}
+
+func commandKeyRows() []row[Command] {
+	return []row[Command]{
+		choice("execution.isolation.strategy", "(zuul.ribbon-isolation-strategy)", "what bounds the requests in flight; `default` has no say", []string{"SEMAPHORE", "THREAD"}, func(c *Command) *string { return &c.Isolation }),
+		duration("execution.isolation.thread.timeoutInMilliseconds", "(from the ribbon timeouts and retries)", "budget of one request, with either strategy; 0 means the default", time.Millisecond, 0, func(c *Command) *time.Duration { return &c.Timeout }),
+		boolean("execution.timeout.enabled", "true", "whether there is such a budget", func(c *Command) *bool { return &c.TimeoutEnabled }),
+		atLeast(1, "execution.isolation.semaphore.maxConcurrentRequests", "(zuul.semaphore.max-semaphores)", "requests in flight; `default` has no say", func(c *Command) *int { return &c.MaxConcurrentRequests }),
+		atLeast(0, "fallback.isolation.semaphore.maxConcurrentRequests", "10", "fallbacks running at once", func(c *Command) *int { return &c.FallbackMaxConcurrent }),
+		boolean("fallback.enabled", "true", "whether a failed request gets the fallback", func(c *Command) *bool { return &c.FallbackEnabled }),
+		duration("metrics.rollingStats.timeInMilliseconds", "10000", "window of the counters and of the circuit breaker", time.Millisecond, time.Millisecond, func(c *Command) *time.Duration { return &c.RollingWindow }),
+		atLeast(1, "metrics.rollingStats.numBuckets", "10", "parts of that window, which it must divide into evenly", func(c *Command) *int { return &c.RollingBuckets }),
+		duration("metrics.healthSnapshot.intervalInMilliseconds", "500", "how often the circuit breaker judges", time.Millisecond, time.Millisecond, func(c *Command) *time.Duration { return &c.HealthSnapshotInterval }),
+		text("threadPoolKeyOverride", "(RibbonCommand)", "thread pool of the command", func(c *Command) *string { return &c.ThreadPoolKey }),
+	}
+}
+
+func breakerRows() []row[Command] {
+	return []row[Command]{
+		boolean("circuitBreaker.enabled", "true", "whether there is a circuit breaker", func(c *Command) *bool { return &c.Breaker.Enabled }),
+		atLeast(0, "circuitBreaker.requestVolumeThreshold", "20", "requests in the window below which the circuit stays closed", func(c *Command) *int { return &c.Breaker.RequestVolumeThreshold }),
+		duration("circuitBreaker.sleepWindowInMilliseconds", "5000", "how long an open circuit refuses before it lets one request try", time.Millisecond, 0, func(c *Command) *time.Duration { return &c.Breaker.SleepWindow }),
+		number("circuitBreaker.errorThresholdPercentage", "50", "share of errors that opens the circuit", 0, 100, func(c *Command) *int { return &c.Breaker.ErrorThresholdPercentage }),
+		boolean("circuitBreaker.forceOpen", "false", "refuse every request", func(c *Command) *bool { return &c.Breaker.ForceOpen }),
+		boolean("circuitBreaker.forceClosed", "false", "refuse none, whatever the errors", func(c *Command) *bool { return &c.Breaker.ForceClosed }),
+	}
+}
+
+func deadCommandRows() []row[Command] {
+	return []row[Command]{
+		only[Command](Ignored, "execution.isolation.thread.interruptOnTimeout", "true", "the upstream call is always cancelled at the deadline"),
+		only[Command](Ignored, "execution.isolation.thread.interruptOnFutureCancel", "true", "the upstream call is always cancelled when the client has gone"),
+		dead[Command](Planned, "metrics.rollingPercentile.**", "latencies are not ranked"),
+		dead[Command](Ignored, "requestCache.enabled", "requests are not cached"),
+		dead[Command](Ignored, "requestLog.enabled", "there is no request log"),
+	}
+}
+
+func poolKeyRows() []row[ThreadPool] {
+	return []row[ThreadPool]{
+		number("coreSize", "10", "requests that run at once", 1, math.MaxInt32, func(p *ThreadPool) *int { return &p.CoreSize }),
+		number("maximumSize", "10", "the same, when it may diverge and there is no queue", 1, math.MaxInt32, func(p *ThreadPool) *int { return &p.MaximumSize }),
+		boolean("allowMaximumSizeToDivergeFromCoreSize", "false", "whether `maximumSize` counts", func(p *ThreadPool) *bool { return &p.AllowMaximumSizeToDiverge }),
+		number("maxQueueSize", "-1", "requests that may wait; 0 or less means none", -1, math.MaxInt32, func(p *ThreadPool) *int { return &p.MaxQueueSize }),
+		number("queueSizeRejectionThreshold", "5", "waiting requests at which further ones are refused", 0, math.MaxInt32, func(p *ThreadPool) *int { return &p.QueueSizeRejectionThreshold }),
+		dead[ThreadPool](Ignored, "keepAliveTimeMinutes", "there are no threads to keep"),
+		dead[ThreadPool](Planned, "metrics.**", "pools have no counters"),
+	}
+}
+
+// checkHystrix finds settings that contradict each other or that have no effect.
+func (b *builder) checkHystrix() {
+	b.checkCommand(defaultKey, &b.config.Hystrix.Default)
+	for key, c := range b.config.Hystrix.Commands {
+		b.checkCommand(key, c)
+	}
+	for _, name := range []string{"execution.isolation.strategy", "execution.isolation.semaphore.maxConcurrentRequests"} {
+		key := "hystrix.command.default." + name
+		if s := b.setting(key); s != nil {
+			instead := "zuul.semaphore.max-semaphores"
+			if strings.HasSuffix(name, "strategy") {
+				instead = "zuul.ribbon-isolation-strategy"
+			}
+			b.report.warnf(key, s.at, "has no effect on services; use %s", instead)
+		}
+	}
+}
+
+func (b *builder) checkCommand(key string, c *Command) {
+	prefix := "hystrix.command." + key + ".metrics."
+	at := b.firstOf(prefix+"rollingStats.numBuckets", prefix+"rollingStats.timeInMilliseconds")
+	if at != nil && c.RollingWindow%(time.Duration(c.RollingBuckets)*time.Millisecond) != 0 {
+		b.report.errorf(at.name(), at.at, "%s cannot be divided evenly into %d buckets", c.RollingWindow, c.RollingBuckets)
+	}
+	at = b.firstOf(prefix+"healthSnapshot.intervalInMilliseconds", prefix+"rollingStats.timeInMilliseconds")
+	if at != nil && c.RollingWindow < c.HealthSnapshotInterval {
+		b.report.errorf(at.name(), at.at, "the window of %s is shorter than the health snapshot interval of %s", c.RollingWindow, c.HealthSnapshotInterval)
+	}
+	at = b.firstOf("hystrix.command." + key + ".circuitBreaker.forceClosed")
+	if at != nil && c.Breaker.ForceOpen && c.Breaker.ForceClosed {
+		b.report.warnf(at.name(), at.at, "has no effect: forceOpen wins")
+	}
+}

@@ -1,0 +1,111 @@
+package config
+
+import (
+	"net/netip"
+	"time"
+)
+
+func serverKeys() []Key {
+	return append(lift("", root,
+		text("spring.application.name", "application", "name of the gateway, and its own service id", func(c *Config) *string { return &c.Application.Name }),
+		row[Config]{name: "spring.profiles.active", kind: "list", doc: "profiles to switch on, unless `--profile` or SPRING_PROFILES_ACTIVE says so", set: readEarlier},
+		row[Config]{name: "spring.profiles.include", kind: "list", doc: "further profiles, below the active ones", set: readEarlier},
+		row[Config]{name: "spring.config.activate.on-profile", kind: "text", doc: "in a document: it counts only under these profiles (`prod`, `a & !b`, `a \\| b`)", set: readEarlier},
+		row[Config]{name: "spring.profiles", kind: "list", doc: "older name of `spring.config.activate.on-profile`", set: readEarlier},
+		duration("spring.lifecycle.timeout-per-shutdown-phase", "30s", "how long requests in flight are waited for at shutdown", time.Millisecond, 0, func(c *Config) *time.Duration { return &c.Server.DrainTimeout }),
+		number("server.port", "8080", "port of the proxy; 0 means any free one", 0, 65535, func(c *Config) *int { return &c.Server.Port }),
+		text("server.address", "", "address of the proxy; empty means all", func(c *Config) *string { return &c.Server.Address }),
+		shutdownMode(),
+		size("server.max-http-request-header-size", "8KB", "most bytes of a request's line and headers", func(c *Config) *int64 { return &c.Server.MaxHeaderSize }),
+		size("server.max-http-header-size", "(see above)", "older name of `server.max-http-request-header-size`", func(c *Config) *int64 { return &c.Server.MaxHeaderSize }),
+		row[Config]{name: "server.forward-headers.trusted-proxies", kind: "list of CIDRs", doc: "peers whose X-Forwarded-* headers are kept and appended to; from anybody else they are replaced", set: setTrustedProxies},
+		text("error.path", "/error", "local path that answers errors, as in Zuul", func(c *Config) *string { return &c.Server.Error.Path }),
+		choice("server.error.include-message", "always", "whether the error body says what went wrong", []string{"always", "never", "on-param"}, func(c *Config) *string { return &c.Server.Error.IncludeMessage }),
+		boolean("server.error.include-exception", "false", "whether the error body names the type of the error", func(c *Config) *bool { return &c.Server.Error.IncludeException }),
+	), lift("", root, deadServerKeys()...)...)
+}
+
+func deadServerKeys() []row[Config] {
+	return []row[Config]{
+		only[Config](Refused, "server.ssl.enabled", "false", "TLS on the proxy port"),
+		dead[Config](Refused, "server.ssl.**", "TLS on the proxy port"),
+		only[Config](Planned, "server.http2.enabled", "false", "HTTP/1.1 is served"),
+		only[Config](Refused, "server.servlet.context-path", "/", "every path would move; use `zuul.prefix` for the routes"),
+		only[Config](Refused, "server.context-path", "/", "every path would move; use `zuul.prefix` for the routes"),
+		only[Config](Planned, "server.compression.enabled", "false", "bodies pass as the upstream encoded them"),
+		dead[Config](Planned, "server.compression.**", "bodies pass as the upstream encoded them"),
+		dead[Config](Ignored, "server.error.path", "Zuul reads `error.path`"),
+		dead[Config](Ignored, "server.error.whitelabel.enabled", "browsers always get the plain page"),
+		only[Config](Ignored, "server.error.include-stacktrace", "never", "there is no stack trace to include"),
+		only[Config](Ignored, "server.error.include-binding-errors", "never", "there is no binding"),
+		dead[Config](Ignored, "server.forward-headers-strategy", "use `server.forward-headers.trusted-proxies`"),
+		dead[Config](Ignored, "server.use-forward-headers", "use `server.forward-headers.trusted-proxies`"),
+		dead[Config](Ignored, "server.connection-timeout", "use `gateway.limits.idle-timeout`"),
+		dead[Config](Ignored, "server.server-header", "the gateway adds no Server header"),
+		dead[Config](Ignored, "server.servlet.**", "there is no servlet container"),
+		dead[Config](Ignored, "server.tomcat.**", "there is no servlet container"),
+		dead[Config](Ignored, "server.undertow.**", "there is no servlet container"),
+		dead[Config](Ignored, "server.jetty.**", "there is no servlet container"),
+		dead[Config](Ignored, "server.netty.**", "there is no Netty"),
+	}
+}
+
+// readEarlier stands for keys that had their effect before values are decoded.
+func readEarlier(_ *Config, v *node) error {
+	_, err := textsOf(v)
+	return err
+}
+
+func shutdownMode() row[Config] {
+	const name = "server.shutdown"
+	r := row[Config]{name: name, kind: "graceful, immediate", def: "graceful", doc: "whether requests in flight are waited for at shutdown"}
+	r.set = func(c *Config, v *node) error {
+		var mode string
+		err := choice(name, "", "", []string{"graceful", "immediate"}, func(*Config) *string { return &mode }).set(c, v)
+		c.Server.Graceful = mode == "graceful"
+		return err
+	}
+	return r
+}
+
+func setTrustedProxies(c *Config, v *node) error {
+	entries, err := listOf(v)
+	if err != nil {
+		return err
+	}
+	proxies := make([]netip.Prefix, len(entries))
+	for i, e := range entries {
+		if proxies[i], err = prefixOf(e); err != nil {
+			return err
+		}
+	}
+	c.Server.TrustedProxies = proxies
+	return nil
+}
+
+func prefixOf(v *node) (netip.Prefix, error) {
+	entry, err := filled(v)
+	if err != nil {
+		return netip.Prefix{}, err
+	}
+	if addr, err := netip.ParseAddr(entry); err == nil {
+		return netip.PrefixFrom(addr, addr.BitLen()), nil
+	}
+	prefix, err := netip.ParsePrefix(entry)
+	if err != nil {
+		return netip.Prefix{}, fault(v, "is not a network (such as 10.0.0.0/8)")
+	}
+	return prefix.Masked(), nil
+}
+
+func managementKeys() []Key {
+	return lift("", root,
+		number("management.server.port", "8081", "port of the management listener; -1 switches it off, 0 means any free one", -1, 65535, func(c *Config) *int { return &c.Management.Port }),
+		text("management.server.address", "127.0.0.1", "address of the management listener", func(c *Config) *string { return &c.Management.Address }),
+		text("management.endpoints.web.base-path", "/actuator", "path in front of every endpoint", func(c *Config) *string { return &c.Management.BasePath }),
+		texts("management.endpoints.web.exposure.include", "*", "endpoints that are served", func(c *Config) *[]string { return &c.Management.Include }),
+		texts("management.endpoints.web.exposure.exclude", "", "endpoints that are not, whatever is included", func(c *Config) *[]string { return &c.Management.Exclude }),
+		dead[Config](Refused, "management.server.ssl.**", "TLS on the management port"),
+		dead[Config](Planned, "management.**", "the endpoints have their standard shape"),
+	)
+}

@@ -1,0 +1,192 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// maxExpanded bounds what placeholders can blow a value up to.
+const maxExpanded = 1 << 20
+
+var errTooLong = errors.New("placeholders make the value too long")
+
+// expander replaces ${name} and ${name:default} in values. A name is another key, in
+// any spelling, or an environment variable.
+type expander struct {
+	loader *loader
+	done   map[string]string // by id of the setting
+	open   []string          // names being replaced, outermost first
+}
+
+func newExpander(l *loader) *expander {
+	return &expander{loader: l, done: map[string]string{}}
+}
+
+// node gives a copy of n with everything replaced and secrets marked; path is the key
+// above it.
+func (e *expander) node(n *node, path string) (*node, error) {
+	c := *n
+	c.secret = n.secret || isSecret(path)
+	if n.kind == scalar {
+		text, err := e.text(n.text)
+		if text != n.text {
+			c.text, c.raw = text, n.text
+		}
+		return &c, err
+	}
+	var errs []error
+	c.items = make([]*node, len(n.items))
+	for i, item := range n.items {
+		v, err := e.node(item, path)
+		c.items[i], errs = v, append(errs, err)
+	}
+	c.fields = make([]field, len(n.fields))
+	for i, f := range n.fields {
+		v, err := e.node(f.value, path+"."+f.name)
+		c.fields[i], errs = field{f.name, v, f.at}, append(errs, err)
+	}
+	return &c, errors.Join(errs...)
+}
+
+// text replaces the placeholders in a text; \${ stands for ${ itself.
+func (e *expander) text(s string) (string, error) {
+	var b strings.Builder
+	for {
+		start := strings.Index(s, "${")
+		if start < 0 {
+			b.WriteString(s)
+			return b.String(), tooLong(b.Len())
+		}
+		if start > 0 && s[start-1] == '\\' {
+			b.WriteString(s[:start-1] + "${")
+			s = s[start+2:]
+			continue
+		}
+		b.WriteString(s[:start])
+		inner, rest, ok := closing(s[start+2:])
+		if !ok {
+			return "", errors.New("a placeholder is not closed: a } is missing")
+		}
+		value, err := e.placeholder(inner)
+		if err != nil {
+			return "", err
+		}
+		b.WriteString(value)
+		if err := tooLong(b.Len()); err != nil {
+			return "", err
+		}
+		s = rest
+	}
+}
+
+func tooLong(n int) error {
+	if n > maxExpanded {
+		return errTooLong
+	}
+	return nil
+}
+
+// closing cuts s at the } that belongs to the ${ before it.
+func closing(s string) (inner, rest string, ok bool) {
+	depth := 0
+	for i := 0; i < len(s); i++ {
+		switch {
+		case strings.HasPrefix(s[i:], "${"):
+			depth++
+			i++
+		case s[i] == '}' && depth == 0:
+			return s[:i], s[i+1:], true
+		case s[i] == '}':
+			depth--
+		}
+	}
+	return "", "", false
+}
+
+// placeholder gives the value of what stood between ${ and }.
+func (e *expander) placeholder(inner string) (string, error) {
+	if len(e.open) > maxDepth {
+		return "", errors.New("placeholders are nested too deeply")
+	}
+	name, fallback, hasFallback := cutDefault(inner)
+	e.open = append(e.open, "")
+	defer func() { e.open = e.open[:len(e.open)-1] }()
+	name, err := e.text(name)
+	if err != nil {
+		return "", err
+	}
+	if slices.Contains(e.open, name) && name != "" {
+		return "", fmt.Errorf("placeholders go round in a circle: %s", circle(e.open, name))
+	}
+	e.open[len(e.open)-1] = name
+	value, found, err := e.value(name)
+	switch {
+	case err != nil || found:
+		return value, err
+	case hasFallback:
+		e.open[len(e.open)-1] = ""
+		return e.text(fallback)
+	}
+	return "", fmt.Errorf("cannot resolve ${%s}: no such key or environment variable, and no default", redact(name))
+}
+
+func circle(open []string, name string) string {
+	names := append(slices.Clone(open[slices.Index(open, name):]), name)
+	names = slices.DeleteFunc(names, func(s string) bool { return s == "" })
+	return redact(strings.Join(names, " → "))
+}
+
+// cutDefault cuts at the first colon that is not inside a placeholder.
+func cutDefault(inner string) (name, fallback string, ok bool) {
+	depth := 0
+	for i := 0; i < len(inner); i++ {
+		switch {
+		case strings.HasPrefix(inner[i:], "${"):
+			depth++
+		case inner[i] == '}':
+			depth--
+		case inner[i] == ':' && depth == 0:
+			return inner[:i], inner[i+1:], true
+		}
+	}
+	return inner, "", false
+}
+
+// value looks a name up among the settings, then in the environment.
+func (e *expander) value(name string) (value string, found bool, err error) {
+	if s := e.loader.lookup(name); s != nil && s.value.kind == scalar {
+		value, err = e.setting(s)
+		return value, true, err
+	}
+	if value, found = e.loader.env[name]; found {
+		return value, true, nil
+	}
+	value, found = e.loader.env[strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(name))]
+	return value, found, nil
+}
+
+func (e *expander) setting(s *setting) (string, error) {
+	s.used = true
+	id := s.id()
+	if text, ok := e.done[id]; ok {
+		return text, nil
+	}
+	text, err := e.text(s.value.text)
+	if err == nil {
+		e.done[id] = text
+	}
+	return text, err
+}
+
+// lookup finds the setting of a key in any spelling.
+func (l *loader) lookup(name string) *setting {
+	path := splitKey(name)
+	if len(path) == 0 {
+		return nil
+	}
+	probe := &setting{path: path}
+	probe.key, probe.values = l.catalog.find(path)
+	return l.store.get(probe.id())
+}

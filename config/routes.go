@@ -1,0 +1,138 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+)
+
+// shorthand reads "path" or "path=location" as zuul.md 3.2 has it.
+func (d *draft) shorthand(line string, v *node) error {
+	path, location, both := strings.Cut(line, "=")
+	path, location = strings.TrimSpace(path), strings.TrimSpace(location)
+	switch {
+	case path == "":
+		return fault(v, "has no path; write `/path/**` or `/path/**=location`")
+	case both && location == "":
+		return fault(v, "has nothing after the `=`; write a URL, forward:/path or a service id")
+	case !both && strings.Contains(path, "://"):
+		return fault(v, "is a URL where a path belongs; write `/path/**=URL`, or `url:`")
+	}
+	d.Shorthand = line
+	d.ID = shorthandID(path)
+	d.Path = rooted(path)
+	if isURL(location) {
+		d.url = location
+	} else {
+		d.serviceID = location
+	}
+	return nil
+}
+
+func shorthandID(path string) string {
+	id := strings.TrimPrefix(path, "/")
+	return strings.ReplaceAll(strings.ReplaceAll(id, "/*", ""), "*", "")
+}
+
+func rooted(path string) string {
+	if strings.HasPrefix(path, "/") {
+		return path
+	}
+	return "/" + path
+}
+
+func isURL(location string) bool {
+	lower := strings.ToLower(location)
+	return strings.HasPrefix(lower, "http:") || strings.HasPrefix(lower, "https:")
+}
+
+func isForward(location string) bool { return strings.HasPrefix(location, "forward:") }
+
+// finished fills in what was left out (zuul.md 3.1).
+func (d *draft) finished() Route {
+	r := d.Route
+	r.Location = d.serviceID
+	if d.url != "" {
+		r.Location = lowerScheme(d.url)
+	}
+	if r.Location == "" {
+		r.Location = r.Key
+	}
+	if r.ID == "" {
+		r.ID = r.Key
+	}
+	if r.Path == "" {
+		r.Path = "/" + r.Key + "/**"
+	}
+	r.Path = rooted(r.Path)
+	return r
+}
+
+func lowerScheme(location string) string {
+	scheme, rest, ok := strings.Cut(location, ":")
+	if !ok || !isURL(location) {
+		return location
+	}
+	return strings.ToLower(scheme) + ":" + rest
+}
+
+var errNoScheme = errors.New("must start with http://, https:// or forward: (a service belongs under `service-id`)")
+
+// checkLocation finds out what would make a route useless.
+func (d *draft) checkLocation() error {
+	switch {
+	case d.url != "" && !isURL(d.url) && !isForward(d.url):
+		return fmt.Errorf("url %q %w", redact(d.url), errNoScheme)
+	case d.url != "" && isURL(d.url):
+		return checkURL(d.url)
+	case strings.ContainsAny(d.serviceID, "/:") && !isForward(d.serviceID):
+		return fmt.Errorf("%q is no service id; a location with a host %w", redact(d.serviceID), errNoScheme)
+	}
+	return checkForward(d.url + d.serviceID)
+}
+
+func checkURL(location string) error {
+	u, err := url.Parse(location)
+	switch {
+	case err != nil:
+		return fmt.Errorf("url %q cannot be read", redact(location))
+	case u.Host == "" || u.Hostname() == "":
+		return fmt.Errorf("url %q has no host", redact(location))
+	case u.User != nil:
+		return fmt.Errorf("url %q holds credentials; they would not be sent", redact(location))
+	}
+	return nil
+}
+
+func checkForward(location string) error {
+	if isForward(location) && strings.TrimPrefix(location, "forward:") == "" {
+		return errors.New("`forward:` needs a local path, such as forward:/hello")
+	}
+	return nil
+}
+
+// checkRoutes finds routes without a usable target, and those that hide each other.
+func (b *builder) checkRoutes() {
+	byPath := map[string]Route{}
+	for i := range b.drafts {
+		d := &b.drafts[i]
+		key := joinKey([]string{"zuul", "routes", d.Key})
+		if err := d.checkLocation(); err != nil {
+			b.report.errorf(key, d.Position, "%s", err)
+			d.broken = true
+		}
+		if d.url != "" && d.serviceID != "" {
+			b.report.warnf(key, d.Position, "has a url and a service-id; the url is used")
+		}
+		if d.Shorthand == "" && d.Path != "" && !strings.HasPrefix(d.Path, "/") {
+			b.report.warnf(key, d.Position, "path %q has no leading slash; %q is used", d.Path, rooted(d.Path))
+		}
+		r := d.finished()
+		if first, taken := byPath[r.Path]; taken {
+			b.report.warnf(key, d.Position, "same path %s as route %s (%s), which it replaces", r.Path, first.Key, first.Position)
+		}
+		byPath[r.Path] = r
+		b.config.Zuul.Routes = append(b.config.Zuul.Routes, r)
+	}
+}

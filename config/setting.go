@@ -1,0 +1,95 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/viper"
+)
+
+// A setting is one leaf of the configuration, from whichever source.
+type setting struct {
+	path   []string   // as written
+	places []Position // of each segment
+	at     Position
+	value  *node
+	key    *Key     // nil when no key has this name
+	values []string // what the variables of key stand for
+	rank   int      // later sources and lines have higher ranks
+	used   bool     // by a placeholder
+}
+
+// name is the key as written.
+func (s *setting) name() string { return joinKey(s.path) }
+
+// id is the same for every spelling of a key, and for no other.
+func (s *setting) id() string {
+	if s.key == nil {
+		return "?" + uniform(s.name())
+	}
+	return s.key.Name + variableMark + strings.Join(s.values, variableMark)
+}
+
+const variableMark = "\x01"
+
+// store keeps the settings of all sources in viper, which knows their precedence. The
+// values are settings, so that a place goes with every value; the keys are ids in an
+// encoding that survives viper's lower-casing.
+type store struct {
+	viper *viper.Viper
+	order []string // ids, in the order in which they first came
+	known map[string]bool
+	count int
+}
+
+func newStore() *store {
+	// The delimiter never occurs: ids are whole keys to viper, not paths.
+	return &store{viper: viper.NewWithOptions(viper.KeyDelimiter("\x00")), known: map[string]bool{}}
+}
+
+func (s *store) note(x *setting) string {
+	s.count++
+	x.rank = s.count
+	id := x.id()
+	if !s.known[id] {
+		s.known[id] = true
+		s.order = append(s.order, id)
+	}
+	return caseKept(id)
+}
+
+func (s *store) setDefault(x *setting) { s.viper.SetDefault(s.note(x), x) }
+
+// merge lays one source over those merged before it.
+func (s *store) merge(layer []*setting) error {
+	values := make(map[string]any, len(layer))
+	for _, x := range layer {
+		values[s.note(x)] = x
+	}
+	return s.viper.MergeConfigMap(values)
+}
+
+// override is for the command line, which wins over everything merged.
+func (s *store) override(x *setting) { s.viper.Set(s.note(x), x) }
+
+func (s *store) get(id string) *setting {
+	found, _ := s.viper.Get(caseKept(id)).(*setting)
+	return found
+}
+
+// caseKept encodes text so that lower-casing does not change it.
+func caseKept(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case r >= 'A' && r <= 'Z':
+			b.WriteByte('^')
+			b.WriteRune(r - 'A' + 'a')
+		case r == '^' || r > 0x7e:
+			fmt.Fprintf(&b, "^{%x}", r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
