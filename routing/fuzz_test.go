@@ -1,6 +1,7 @@
 package routing_test
 
 import (
+	"math/rand/v2"
 	"net/url"
 	"regexp"
 	"slices"
@@ -67,33 +68,60 @@ func FuzzTableMatchesNaive(f *testing.F) {
 		if err != nil || len(patterns) > 200 || len(raw) > 100 {
 			return
 		}
-		var s routing.Settings
-		for pattern := range strings.FieldsSeq(patterns) {
-			s.Routes = append(s.Routes, route("r", pattern, "r"))
-		}
-		table, _ := routing.Build(s, nil)
-		want := ""
-		for _, r := range table.Routes() {
-			fits, known := naive(r.FullPath, p.Clean)
-			if !known {
-				return
-			}
-			compiled, err := routing.CompilePattern(r.FullPath)
-			if err != nil || compiled.Match(p.Clean) != fits {
-				t.Errorf("pattern %q, path %q: naive %v, err %v", r.FullPath, p.Clean, fits, err)
-			}
-			if fits && want == "" {
-				want = r.FullPath
-			}
-		}
-		got := ""
-		if m, found := table.Match(p); found {
-			got = m.Route.FullPath
-		}
-		if got != want {
-			t.Errorf("patterns %q, path %q: got %q, want %q", patterns, p.Clean, got, want)
-		}
+		compareWithNaive(t, strings.Fields(patterns), p)
 	})
+}
+
+// Chance finds more in a small alphabet than a fuzzer does in bytes.
+func TestTableMatchesNaiveAtRandom(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	draw := func(words []string) string {
+		var out strings.Builder
+		for range random.IntN(6) {
+			out.WriteString("/" + words[random.IntN(len(words))])
+		}
+		if out.Len() == 0 || random.IntN(4) == 0 {
+			out.WriteByte('/')
+		}
+		return out.String()
+	}
+	for range 20_000 {
+		patterns := make([]string, random.IntN(8))
+		for i := range patterns {
+			patterns[i] = draw([]string{"a", "b", "ab", "*", "**", "**", "a*", "*b", "a?", "{x}", "{x:[ab]+}", "{x:a}{y}"})
+		}
+		compareWithNaive(t, patterns, parse(t, draw([]string{"a", "b", "ab", "abb", "c"}), usual))
+	}
+}
+
+func compareWithNaive(t *testing.T, patterns []string, p routing.Path) {
+	t.Helper()
+	var s routing.Settings
+	for _, pattern := range patterns {
+		s.Routes = append(s.Routes, route("r", pattern, "r"))
+	}
+	table, _ := routing.Build(s, nil)
+	want := ""
+	for _, r := range table.Routes() {
+		fits, known := naive(r.FullPath, p.Clean)
+		if !known {
+			return
+		}
+		compiled, err := routing.CompilePattern(r.FullPath)
+		if err != nil || compiled.Match(p.Clean) != fits {
+			t.Errorf("pattern %q, path %q: naive %v, err %v", r.FullPath, p.Clean, fits, err)
+		}
+		if fits && want == "" {
+			want = r.FullPath
+		}
+	}
+	got := ""
+	if m, found := table.Match(p); found {
+		got = m.Route.FullPath
+	}
+	if got != want {
+		t.Errorf("patterns %q, path %q: got %q, want %q", patterns, p.Clean, got, want)
+	}
 }
 
 // naive is false for known when the oracle does not understand a segment of the pattern.
@@ -132,15 +160,15 @@ func parts(path string) []string {
 
 // expression translates a segment by replacing the wildcards in its quoted text.
 func expression(segment string) (*regexp.Regexp, bool) {
-	if strings.Contains(segment, `\`) {
-		return nil, false
-	}
 	quoted := variables.ReplaceAllStringFunc(regexp.QuoteMeta(segment), func(v string) string {
 		if _, condition, found := strings.Cut(v, ":"); found {
 			return "(?:" + unquote(strings.TrimSuffix(condition, `\}`)) + ")"
 		}
-		return "(?:.{0,})"
+		return "(?:.*)"
 	})
+	if strings.Contains(segment, `\`) || strings.ContainsAny(quoted, "{}") {
+		return nil, false
+	}
 	quoted = strings.ReplaceAll(strings.ReplaceAll(quoted, `\*`, ".*"), `\?`, ".")
 	compiled, err := regexp.Compile("^(?s:" + quoted + ")$")
 	return compiled, err == nil
