@@ -130,6 +130,9 @@ func (c *Context) Writer() http.ResponseWriter { return &c.writer }
 // that no other answer can be given.
 func (c *Context) Committed() bool { return c.writer.committed }
 
+// Status is the status that has been sent to the client, 0 before that.
+func (c *Context) Status() int { return c.writer.status }
+
 // Abort makes the front door cut the client's connection instead of ending the
 // response properly, so that a response cut short is not taken for complete.
 func (c *Context) Abort() { c.aborted = true }

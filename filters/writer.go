@@ -12,24 +12,25 @@ import (
 type writer struct {
 	http.ResponseWriter
 	committed bool
+	status    int
 }
 
 var _ io.ReaderFrom = (*writer)(nil)
 
 func (w *writer) WriteHeader(status int) {
 	if status >= http.StatusOK || status == http.StatusSwitchingProtocols {
-		w.committed = true
+		w.commit(status)
 	}
 	w.ResponseWriter.WriteHeader(status)
 }
 
 func (w *writer) Write(p []byte) (int, error) {
-	w.committed = true
+	w.commit(http.StatusOK)
 	return w.ResponseWriter.Write(p)
 }
 
 func (w *writer) ReadFrom(r io.Reader) (int64, error) {
-	w.committed = true
+	w.commit(http.StatusOK)
 	return io.Copy(w.ResponseWriter, r)
 }
 
@@ -44,6 +45,12 @@ func (w *writer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, rw, err := http.NewResponseController(w.ResponseWriter).Hijack()
 	w.committed = w.committed || err == nil
 	return conn, rw, err
+}
+
+func (w *writer) commit(status int) {
+	if !w.committed {
+		w.committed, w.status = true, status
+	}
 }
 
 // Unwrap lets http.ResponseController reach the deadlines and full duplex.

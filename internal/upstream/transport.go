@@ -7,7 +7,6 @@ package upstream
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"net"
 	"net/http"
 	"strings"
@@ -67,8 +66,17 @@ func set[T int | int64 | time.Duration](v *T, fallback T) {
 var ErrReadTimeout net.Error = timeoutError("upstream: no data within the read timeout")
 
 // ErrPoolExhausted is the failure of a request that found no free connection
-// within AcquireTimeout. Nothing of it was sent.
-var ErrPoolExhausted = errors.New("upstream: no free connection within the acquire timeout")
+// within AcquireTimeout.
+var ErrPoolExhausted error = poolExhaustedError{}
+
+type poolExhaustedError struct{}
+
+func (poolExhaustedError) Error() string {
+	return "upstream: no free connection within the acquire timeout"
+}
+
+// NothingSent tells the load balancer that another server may be tried.
+func (poolExhaustedError) NothingSent() bool { return true }
 
 type timeoutError string
 

@@ -1,0 +1,47 @@
+package gozer
+
+import (
+	"slices"
+
+	"github.com/gozer-gateway/gozer/filters"
+	errorfilter "github.com/gozer-gateway/gozer/filters/errors"
+	"github.com/gozer-gateway/gozer/filters/post"
+	"github.com/gozer-gateway/gozer/filters/pre"
+	"github.com/gozer-gateway/gozer/filters/route"
+)
+
+// specs lists the filters of a snapshot: the built-in ones with Zuul's names
+// and orders, then those given as options, which replace built-in filters of
+// the same name and phase.
+func (g *Gateway) specs(s *snapshot) []filters.Spec {
+	own := g.options.filters
+	all := slices.DeleteFunc(g.builtins(s), func(b filters.Spec) bool {
+		return slices.ContainsFunc(own, func(o filters.Spec) bool { return o.Name == b.Name && o.Phase == b.Phase })
+	})
+	return append(all, own...)
+}
+
+func (g *Gateway) builtins(s *snapshot) []filters.Spec {
+	cfg, z := s.config, s.config.Zuul
+	return []filters.Spec{
+		pre.Debug(pre.DebugSettings{Parameter: z.Debug.Parameter, Always: z.Debug.Request}),
+		pre.PreDecoration(pre.Settings{
+			Table:            s.table,
+			AddProxyHeaders:  z.AddProxyHeaders,
+			AddHostHeader:    z.AddHostHeader,
+			SensitiveHeaders: z.SensitiveHeaders,
+			IgnoredHeaders:   z.IgnoredHeaders,
+			TrustedProxies:   cfg.Server.TrustedProxies,
+		}),
+		route.RibbonRouting(s.services),
+		route.SimpleHostRouting(g.state.transport(urlRoutes, urlPool(cfg))),
+		route.SendForward(g.router()),
+		post.LocationRewrite(post.LocationRewriteSettings{Prefix: z.Prefix, StripPrefix: z.StripPrefix, Owns: s.services.own}),
+		post.SendResponse(post.SendResponseSettings{BufferSize: int(z.InitialStreamBufferSize), DebugHeader: z.IncludeDebugHeader}),
+		errorfilter.SendError(errorfilter.Settings{
+			Mapping:        errorfilter.Mapping{Compat: cfg.Gateway.Compat.ErrorStatus},
+			IncludeMessage: cfg.Server.Error.IncludeMessage,
+			Meter:          g.state.meter,
+		}),
+	}
+}

@@ -1,0 +1,97 @@
+package gozer
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+
+	"github.com/gorilla/mux"
+
+	"github.com/gozer-gateway/gozer/config"
+	"github.com/gozer-gateway/gozer/internal/demo"
+)
+
+// run is the command "gateway run": it serves until ctx ends and reloads the
+// configuration at SIGHUP.
+func (c *command) run(ctx context.Context, args []string) int {
+	f := c.flags("run")
+	withDemo := f.set.Bool("demo", false, "start sample upstreams in this process")
+	if code, ok := f.parse(args); !ok {
+		return code
+	}
+	cfg, report := f.load(c.options)
+	if err := report.Err(); err != nil {
+		fmt.Fprint(c.err, report)
+		return exitFailure
+	}
+	logger := newLogger(c.err, cfg)
+	logFindings(logger, report)
+
+	var background sync.WaitGroup
+	defer background.Wait()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	own := []Option{WithLogger(logger), WithSource(f.reread(c.options, logger))}
+	if *withDemo {
+		upstreams, err := demo.Listen(ctx)
+		if err != nil {
+			return c.fail(err)
+		}
+		serving, end := context.WithCancel(context.WithoutCancel(ctx))
+		defer end() // after the gateway has drained
+		background.Go(func() { upstreams.Run(serving) })
+		own = append(own, WithLocal(func(r *mux.Router) { r.PathPrefix("/hello").Handler(demo.Hello()) }))
+		fmt.Fprint(c.out, demo.Tour(cfg.Server.Port, cfg.Management.Port))
+	}
+	g, err := New(cfg, append(own, c.options...)...)
+	if err != nil {
+		return c.fail(err)
+	}
+	background.Go(func() { g.reloadOnHangup(ctx) })
+	if err := g.Run(ctx); err != nil {
+		return c.fail(err)
+	}
+	return exitOK
+}
+
+// reread returns the source of a refresh: the same files and flags again.
+func (f *flags) reread(opts []Option, logger *slog.Logger) func(context.Context) (*config.Config, error) {
+	return func(context.Context) (*config.Config, error) {
+		cfg, report := f.load(opts)
+		if err := report.Err(); err != nil {
+			return nil, err
+		}
+		logFindings(logger, report)
+		return cfg, nil
+	}
+}
+
+func logFindings(logger *slog.Logger, report *config.Report) {
+	for _, finding := range report.Findings() {
+		logger.Warn("configuration", "finding", finding.String())
+	}
+}
+
+// reloadOnHangup refreshes at every SIGHUP until ctx ends. A faulty
+// configuration changes nothing.
+func (g *Gateway) reloadOnHangup(ctx context.Context) {
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP)
+	defer signal.Stop(hangup)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-hangup:
+			if err := g.Refresh(ctx); err != nil {
+				g.options.logger.Error("reload refused, the running configuration stays", "error", err)
+				continue
+			}
+			g.options.logger.Info("configuration reloaded")
+		}
+	}
+}

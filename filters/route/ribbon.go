@@ -1,0 +1,56 @@
+package route
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/gozer-gateway/gozer/filters"
+	"github.com/gozer-gateway/gozer/lb"
+	"github.com/gozer-gateway/gozer/ribboncmd"
+)
+
+// Service is what it takes to call one service: the circuit-breaker command
+// around a load-balanced call.
+type Service struct {
+	Command *ribboncmd.Command
+	Balance *lb.Command
+}
+
+// Services finds a service by id. It is called for every request, from any
+// goroutine. An unknown id gives nil: nothing is kept for ids that a client
+// could make up.
+type Services interface {
+	Service(id string) *Service
+}
+
+// RibbonRouting returns the filter that sends the requests of service routes:
+// fallback( breaker( bulkhead( deadline( choose, retry, transport )))) (zuul.md
+// 2.5 and 6). Errors are *ribboncmd.Error, or *lb.Error for an unknown service.
+func RibbonRouting(services Services) filters.Spec {
+	return filters.Instance("RibbonRoutingFilter", filters.Route, 10, ribbonRouting{services})
+}
+
+type ribbonRouting struct{ services Services }
+
+var _ filters.Filter = ribbonRouting{}
+
+func (ribbonRouting) ShouldFilter(c *filters.Context) bool {
+	return c.ServiceID != "" && c.Out.URL == nil && c.Response == nil
+}
+
+func (f ribbonRouting) Run(c *filters.Context) error {
+	service := f.services.Service(c.ServiceID)
+	if service == nil {
+		return lb.Direct(c.Request.Context(), c.ServiceID, lb.ErrNoServer)
+	}
+	req := newRequest(c, c.Out.Path)
+	call := lb.Call{Key: c.LoadBalancerKey, Retryable: c.Retryable}
+	res, err := service.Command.Execute(c.Request.Context(), func(ctx context.Context) (*http.Response, error) { //nolint:bodyclose // the context closes it
+		return service.Balance.Do(req.WithContext(ctx), call)
+	})
+	if err != nil {
+		return err
+	}
+	c.Receive(res)
+	return nil
+}

@@ -1,0 +1,132 @@
+package gozer
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/gozer-gateway/gozer/config"
+)
+
+// Main is the command line of a gateway: run (the default), check, health and
+// version. It ends the process with status 0, 1 for a failure or 2 for wrong
+// usage. A filter author's main calls it with options; nothing else is needed.
+func Main(opts ...Option) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	cli := command{out: os.Stdout, err: os.Stderr, options: opts}
+	os.Exit(cli.execute(ctx, os.Args[1:]))
+}
+
+const usage = `usage: gateway [run] [--config gateway.yaml] [--profile p] [--set key=value] [--demo]
+       gateway check  [--config gateway.yaml] [--profile p] [--set key=value]
+       gateway health [--url http://127.0.0.1:8081/actuator/health/readiness]
+       gateway version
+`
+
+// Exit codes of the command line.
+const (
+	exitOK      = 0
+	exitFailure = 1
+	exitUsage   = 2
+)
+
+type command struct {
+	out, err io.Writer
+	options  []Option
+}
+
+func (c *command) execute(ctx context.Context, args []string) int {
+	verb := "run"
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
+		verb, args = args[0], args[1:]
+	}
+	switch verb {
+	case "run":
+		return c.run(ctx, args)
+	case "check":
+		return c.check(args)
+	case "health":
+		return c.health(ctx, args)
+	case "version":
+		fmt.Fprintln(c.out, newOptions(c.options).version)
+		return exitOK
+	case "help":
+		fmt.Fprint(c.out, usage)
+		return exitOK
+	}
+	fmt.Fprintf(c.err, "gateway: unknown command %q\n%s", verb, usage)
+	return exitUsage
+}
+
+// flags are the flags that run and check share.
+type flags struct {
+	set      *flag.FlagSet
+	config   string
+	profiles list
+	settings list
+}
+
+type list []string
+
+func (l *list) String() string     { return strings.Join(*l, ",") }
+func (l *list) Set(v string) error { *l = append(*l, v); return nil }
+
+func (c *command) flags(verb string) *flags {
+	f := &flags{set: flag.NewFlagSet("gateway "+verb, flag.ContinueOnError)}
+	f.set.SetOutput(c.err)
+	f.set.StringVar(&f.config, "config", "gateway.yaml", "configuration `file`")
+	f.set.Var(&f.profiles, "profile", "active `profile`; may be repeated")
+	f.set.Var(&f.settings, "set", "`key=value` that overrides the file; may be repeated")
+	return f
+}
+
+// parse returns false, with the exit code, when there is nothing more to do.
+func (f *flags) parse(args []string) (int, bool) {
+	err := f.set.Parse(args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return exitOK, false
+	case err != nil:
+		return exitUsage, false
+	case f.set.NArg() > 0:
+		fmt.Fprintf(f.set.Output(), "gateway: unexpected argument %q\n", f.set.Arg(0))
+		return exitUsage, false
+	}
+	return exitOK, true
+}
+
+// load reads the configuration and looks at it with everything that the
+// options add, as run would.
+func (f *flags) load(opts []Option) (*config.Config, *config.Report) {
+	cfg, report := config.Load(f.config, config.Options{Profiles: f.profiles, Set: f.settings, Env: os.Environ()})
+	if report.Err() != nil {
+		return nil, report
+	}
+	Validate(cfg, report, opts...)
+	return cfg, report
+}
+
+func (c *command) check(args []string) int {
+	f := c.flags("check")
+	if code, ok := f.parse(args); !ok {
+		return code
+	}
+	_, report := f.load(c.options)
+	fmt.Fprint(c.out, report)
+	if report.Err() != nil {
+		return exitFailure
+	}
+	return exitOK
+}
+
+func (c *command) fail(err error) int {
+	fmt.Fprintln(c.err, "gateway:", err)
+	return exitFailure
+}

@@ -1,0 +1,34 @@
+package gozer
+
+import (
+	"net/http"
+
+	"github.com/gozer-gateway/gozer/admin"
+	"github.com/gozer-gateway/gozer/filters"
+	"github.com/gozer-gateway/gozer/ribboncmd"
+	"github.com/gozer-gateway/gozer/routing"
+)
+
+// Management returns the handler of the actuator endpoints, for tests and for
+// programs that serve it themselves; Run serves it on the management listener.
+func (g *Gateway) Management() http.Handler {
+	m := g.config.Management
+	return admin.New(admin.Settings{
+		BasePath: m.BasePath,
+		Include:  m.Include,
+		Exclude:  m.Exclude,
+		Version:  g.options.version,
+	}, view{g})
+}
+
+// view is what the management endpoints see of a gateway.
+type view struct{ *Gateway }
+
+var _ admin.View = view{}
+
+func (v view) Routes() []*routing.Route       { return v.snapshot.Load().table.Routes() }
+func (v view) Filters() []filters.Info        { return v.snapshot.Load().chain.Filters() }
+func (v view) Meter() *filters.Meter          { return v.state.meter }
+func (v view) Commands() []ribboncmd.Snapshot { return v.state.commands.Snapshots() }
+func (v view) Ready() bool                    { return v.ready.Load() }
+func (v view) Components() []admin.Component  { return nil }

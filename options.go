@@ -1,0 +1,88 @@
+package gozer
+
+import (
+	"context"
+	"log/slog"
+	"runtime/debug"
+
+	"github.com/gorilla/mux"
+
+	"github.com/gozer-gateway/gozer/config"
+	"github.com/gozer-gateway/gozer/discovery"
+	"github.com/gozer-gateway/gozer/fallback"
+	"github.com/gozer-gateway/gozer/filters"
+)
+
+type options struct {
+	filters   []filters.Spec
+	fallbacks []serviceFallback
+	local     func(*mux.Router)
+	sources   []discovery.Source
+	logger    *slog.Logger
+	version   string
+	source    func(context.Context) (*config.Config, error)
+}
+
+type serviceFallback struct {
+	service  string
+	provider fallback.Provider
+}
+
+// Option adds something to a gateway that configuration cannot.
+type Option func(*options)
+
+// WithFilters adds filters to the built-in ones. A filter with the name and
+// phase of a built-in one replaces it.
+func WithFilters(specs ...filters.Spec) Option {
+	return func(o *options) { o.filters = append(o.filters, specs...) }
+}
+
+// WithFallback answers for a service, "*" for all, when its command fails. It
+// wins over gateway.fallback.<service>.
+func WithFallback(service string, p fallback.Provider) Option {
+	return func(o *options) { o.fallbacks = append(o.fallbacks, serviceFallback{service, p}) }
+}
+
+// WithLocal registers handlers for "forward:" routes and for requests without a
+// route. register is called once per load, with an empty router.
+func WithLocal(register func(*mux.Router)) Option {
+	return func(o *options) { o.local = register }
+}
+
+// WithDiscovery adds a source of instances. Services that it finds get a route
+// each, unless they are ignored, and servers, unless listOfServers names them.
+func WithDiscovery(s discovery.Source) Option {
+	return func(o *options) { o.sources = append(o.sources, s) }
+}
+
+// WithLogger sets the logger; the default is slog.Default.
+func WithLogger(l *slog.Logger) Option {
+	return func(o *options) { o.logger = l }
+}
+
+// WithSource gives the function that reads the configuration again when a
+// refresh is asked for; without it a refresh keeps the configuration of New.
+func WithSource(read func(context.Context) (*config.Config, error)) Option {
+	return func(o *options) { o.source = read }
+}
+
+// WithVersion sets the version that the version command, the info endpoint and
+// the log show; the default is the module version of the build.
+func WithVersion(v string) Option {
+	return func(o *options) { o.version = v }
+}
+
+func newOptions(opts []Option) options {
+	o := options{logger: slog.Default(), version: buildVersion()}
+	for _, set := range opts {
+		set(&o)
+	}
+	return o
+}
+
+func buildVersion() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(devel)"
+}

@@ -1,0 +1,138 @@
+package gozer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// Run opens the listeners and serves until ctx ends, then drains: it stops
+// being ready, waits gateway.shutdown.wait, stops accepting, lets requests in
+// flight end within spring.lifecycle.timeout-per-shutdown-phase, cancels the
+// rest and closes idle connections. It returns nil after a clean drain. Call it
+// once.
+func (g *Gateway) Run(ctx context.Context) error {
+	servers, err := g.listen(ctx)
+	if err != nil {
+		return err
+	}
+	background, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer stop()
+	g.background(background, &running)
+
+	failed := make(chan error, len(servers))
+	for _, s := range servers {
+		running.Go(func() { failed <- s.serve() })
+	}
+	g.ready.Store(true)
+	g.announce(servers)
+	select {
+	case <-ctx.Done():
+		return g.shutDown(servers)
+	case err := <-failed:
+		g.closeAll(servers)
+		return err
+	}
+}
+
+// background starts what works beside the requests; it ends with ctx.
+func (g *Gateway) background(ctx context.Context, running *sync.WaitGroup) {
+	running.Go(func() { g.state.commands.Run(ctx) })
+	running.Go(func() { _ = g.hub.Run(ctx) }) // returns nil
+	running.Go(func() { g.followDiscovery(ctx) })
+}
+
+// server is one listener with what it serves.
+type server struct {
+	name     string
+	listener net.Listener
+	http     *http.Server
+}
+
+func (s *server) serve() error {
+	if err := s.http.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("gozer: %s listener: %w", s.name, err)
+	}
+	return nil
+}
+
+// listen opens the proxy's and the management listener, or none.
+func (g *Gateway) listen(ctx context.Context) ([]*server, error) {
+	proxy, err := g.open(ctx, "proxy", g.config.Server.Address, g.config.Server.Port, g)
+	if err != nil {
+		return nil, err
+	}
+	servers := []*server{proxy}
+	if g.config.Management.Port >= 0 {
+		management, err := g.open(ctx, "management", g.config.Management.Address, g.config.Management.Port, g.Management())
+		if err != nil {
+			_ = proxy.listener.Close()
+			return nil, err
+		}
+		servers = append(servers, management)
+	}
+	return servers, nil
+}
+
+func (g *Gateway) open(ctx context.Context, name, address string, port int, handler http.Handler) (*server, error) {
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", net.JoinHostPort(address, strconv.Itoa(port)))
+	if err != nil {
+		return nil, fmt.Errorf("gozer: %s listener: %w", name, err)
+	}
+	limits := g.config.Gateway.Limits
+	return &server{name, listener, &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: limits.HeaderTimeout,
+		IdleTimeout:       limits.IdleTimeout,
+		MaxHeaderBytes:    int(g.config.Server.MaxHeaderSize),
+		// What net/http says here is mostly about clients that misbehave.
+		ErrorLog: slog.NewLogLogger(g.options.logger.Handler(), slog.LevelDebug),
+	}}, nil
+}
+
+// shutDown drains in the order that Run documents.
+func (g *Gateway) shutDown(servers []*server) error {
+	cfg := g.snapshot.Load().config
+	g.ready.Store(false)
+	g.options.logger.Info("shutting down", "wait", cfg.Gateway.ShutdownWait, "drain", cfg.Server.DrainTimeout)
+	<-time.After(cfg.Gateway.ShutdownWait)
+	defer g.closeAll(servers)
+	if !cfg.Server.Graceful {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), cfg.Server.DrainTimeout)
+	defer cancel()
+	if err := servers[0].http.Shutdown(ctx); err != nil {
+		return fmt.Errorf("gozer: requests were cut off after %v of draining: %w", cfg.Server.DrainTimeout, err)
+	}
+	return nil
+}
+
+func (g *Gateway) closeAll(servers []*server) {
+	for _, s := range servers {
+		_ = s.http.Close()
+	}
+	g.state.closeIdle()
+}
+
+// announce logs where the gateway listens and, per service, the deadlines that
+// follow from the configuration.
+func (g *Gateway) announce(servers []*server) {
+	for _, s := range servers {
+		g.options.logger.Info("listening", "for", s.name, "address", s.listener.Addr().String())
+	}
+	s := g.snapshot.Load()
+	for _, id := range s.services.ids() {
+		budget, ribbon := s.config.TimeoutFor(id)
+		g.options.logger.Info("service", "id", id, "budget", budget, "attempts need", ribbon)
+	}
+}

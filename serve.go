@@ -1,0 +1,123 @@
+package gozer
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/gozer-gateway/gozer/filters"
+	"github.com/gozer-gateway/gozer/routing"
+)
+
+// ServeHTTP is the front door: it sends one request through the filters of the
+// current configuration.
+func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s := g.snapshot.Load()
+	c := s.open(w, r)
+	defer c.Release()
+	s.chain.Serve(c)
+	finish(c)
+	g.log(c)
+	if c.Aborted() {
+		panic(http.ErrAbortHandler) // net/http's way to cut a connection
+	}
+}
+
+// open makes the context of a request. What cannot be served at all starts as a
+// failure, so that the error filters answer it.
+func (s *snapshot) open(w http.ResponseWriter, r *http.Request) *filters.Context {
+	start := time.Now()
+	path, err := s.path(r)
+	c := filters.NewContext(w, r, path, start)
+	c.Err = err
+	if limit := s.config.Gateway.Limits.MaxRequestBody; limit > 0 && err == nil {
+		c.Err = limitBody(w, c, limit)
+	}
+	return c
+}
+
+func (s *snapshot) path(r *http.Request) (routing.Path, error) {
+	if r.Method == http.MethodConnect || r.Method == http.MethodTrace {
+		return routing.Path{}, filters.Refuse(http.StatusMethodNotAllowed, "Method not allowed")
+	}
+	path, err := routing.ParsePath(rawPath(r), s.paths)
+	if err != nil {
+		return path, &filters.StatusError{Status: http.StatusBadRequest, Cause: "Unsafe path", Err: err}
+	}
+	if bad := strings.IndexFunc(r.URL.RawQuery, notInQuery); bad >= 0 {
+		return path, filters.Refuse(http.StatusBadRequest, "Invalid character in query")
+	}
+	return path, nil
+}
+
+// notInQuery reports bytes that no request target may hold (RFC 9112 3.2). What
+// else stands in a query is the upstream's affair.
+func notInQuery(r rune) bool { return r <= ' ' || r >= 0x7f || r == '#' }
+
+// rawPath returns the path of the request target as received.
+func rawPath(r *http.Request) string {
+	target, _, _ := strings.Cut(r.RequestURI, "?")
+	if strings.HasPrefix(target, "/") {
+		return target
+	}
+	_, rest, found := strings.Cut(target, "://")
+	if !found {
+		return r.URL.EscapedPath() // no request target: the request was not read by a server
+	}
+	if slash := strings.IndexByte(rest, '/'); slash >= 0 {
+		return rest[slash:]
+	}
+	return "/"
+}
+
+// limitBody refuses a request whose declared body is too long, and stops one
+// that turns out to be.
+func limitBody(w http.ResponseWriter, c *filters.Context, limit int64) error {
+	if c.Out.ContentLength > limit {
+		return &http.MaxBytesError{Limit: limit}
+	}
+	if c.Out.ContentLength < 0 {
+		c.Out.Body = http.MaxBytesReader(w, c.Out.Body, limit)
+	}
+	return nil
+}
+
+// finish answers a request that no filter has answered: an error without error
+// filters keeps its failure, everything else was for nobody here.
+func finish(c *filters.Context) {
+	if c.Committed() || c.Aborted() {
+		return
+	}
+	if c.Err != nil {
+		c.Writer().WriteHeader(http.StatusInternalServerError)
+		return
+	}
+	if c.Response == nil {
+		c.Writer().WriteHeader(http.StatusNotFound)
+	}
+}
+
+// log tells about failures: those of the gateway and its upstreams as warnings,
+// those of clients for whoever wants to see them.
+func (g *Gateway) log(c *filters.Context) {
+	if c.Err == nil {
+		return
+	}
+	level := slog.LevelWarn
+	if clientsFault(c) {
+		level = slog.LevelDebug
+	}
+	route := ""
+	if c.Route != nil {
+		route = c.Route.ID
+	}
+	g.options.logger.Log(c.Request.Context(), level, "request failed", "method", c.Request.Method, "path", c.Path.Raw,
+		"route", route, "service", c.ServiceID, "status", c.Status(), "took", time.Since(c.Start), "error", c.Err)
+}
+
+func clientsFault(c *filters.Context) bool {
+	gone := errors.Is(c.Err, filters.ErrClientGone) || c.Request.Context().Err() != nil
+	return gone || c.Committed() && c.Status() < http.StatusInternalServerError
+}

@@ -1,0 +1,185 @@
+package gozer
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/gozer-gateway/gozer/config"
+	"github.com/gozer-gateway/gozer/discovery"
+	"github.com/gozer-gateway/gozer/fallback"
+	"github.com/gozer-gateway/gozer/internal/upstream"
+	"github.com/gozer-gateway/gozer/lb"
+	"github.com/gozer-gateway/gozer/ribboncmd"
+	"github.com/gozer-gateway/gozer/routing"
+)
+
+// The functions of this file translate the configuration into the settings of
+// the packages that do the work; no other package sees both.
+
+func routingSettings(cfg *config.Config) (routing.Settings, error) {
+	z := cfg.Zuul
+	s := routing.Settings{
+		Prefix:             z.Prefix,
+		StripPrefix:        z.StripPrefix,
+		Retryable:          z.Retryable,
+		IgnoredPatterns:    z.IgnoredPatterns,
+		IgnoredServices:    z.IgnoredServices,
+		IgnoreLocalService: z.IgnoreLocalService,
+		LocalService:       cfg.Application.Name,
+	}
+	for _, r := range z.Routes {
+		s.Routes = append(s.Routes, routeSettings(r))
+	}
+	m := cfg.Gateway.Mapper
+	if m.ServicePattern == "" {
+		return s, nil
+	}
+	mapper, err := routing.NewPatternServiceRouteMapper(m.ServicePattern, m.RoutePattern)
+	if err != nil {
+		return s, err
+	}
+	s.Mapper = mapper
+	return s, nil
+}
+
+func routeSettings(r config.Route) routing.RouteSettings {
+	s := routing.RouteSettings{
+		Key: r.Key, ID: r.ID, Path: r.Path, ServiceID: r.Location,
+		StripPrefix:            &r.StripPrefix,
+		Retryable:              r.Retryable,
+		CustomSensitiveHeaders: r.CustomSensitiveHeaders,
+	}
+	if r.CustomSensitiveHeaders {
+		s.SensitiveHeaders = &r.SensitiveHeaders
+	}
+	return s
+}
+
+func pathOptions(cfg *config.Config) routing.PathOptions {
+	return routing.PathOptions{
+		RemoveSemicolon: cfg.Zuul.RemoveSemicolonContent,
+		Reencode:        cfg.Zuul.DecodeURL != nil && *cfg.Zuul.DecodeURL,
+	}
+}
+
+// urlPool are the settings of the connections of URL routes (zuul.host.*).
+func urlPool(cfg *config.Config) upstream.Settings {
+	h := cfg.Zuul.Host
+	return upstream.Settings{
+		ConnectTimeout: h.ConnectTimeout,
+		ReadTimeout:    h.SocketTimeout,
+		AcquireTimeout: h.ConnectionRequestTimeout,
+		MaxTotal:       h.MaxTotalConnections,
+		MaxPerHost:     h.MaxPerRouteConnections,
+		SkipVerify:     !cfg.Zuul.SSLHostnameValidationEnabled,
+	}
+}
+
+// servicePool are the settings of the connections of one service (ribbon.*).
+func servicePool(r config.Ribbon) upstream.Settings {
+	return upstream.Settings{
+		ConnectTimeout: r.ConnectTimeout,
+		ReadTimeout:    r.ReadTimeout,
+		MaxTotal:       r.MaxTotalConnections,
+		MaxPerHost:     r.MaxConnectionsPerHost,
+		IdleTimeout:    r.IdleTimeout,
+	}
+}
+
+func retryPolicy(cfg *config.Config, r config.Ribbon) lb.RetryPolicy {
+	return lb.RetryPolicy{
+		MaxSame:        r.MaxAutoRetries,
+		MaxNext:        r.MaxAutoRetriesNextServer,
+		AllOperations:  r.OkToRetryOnAllOperations,
+		StatusCodes:    r.RetryableStatusCodes,
+		MaxReplayBytes: cfg.Gateway.Limits.MaxReplayBody,
+	}
+}
+
+// listedServers are the ones that listOfServers names.
+func listedServers(r config.Ribbon) []lb.Server {
+	list := make([]lb.Server, 0, len(r.Servers))
+	for _, i := range r.Servers {
+		list = append(list, lb.Server{Scheme: i.Scheme, Host: i.Host, Port: i.Port})
+	}
+	return list
+}
+
+func commandSettings(cfg *config.Config, service string) (ribboncmd.Settings, error) {
+	c := cfg.HystrixFor(service)
+	isolation, err := ribboncmd.ParseIsolation(c.Isolation)
+	if err != nil {
+		return ribboncmd.Settings{}, err
+	}
+	s := ribboncmd.Settings{
+		Timeout:          c.Timeout,
+		TimeoutEnabled:   c.TimeoutEnabled,
+		Isolation:        isolation,
+		MaxConcurrent:    c.MaxConcurrentRequests,
+		Pool:             poolSettings(cfg, c.ThreadPoolKey),
+		Breaker:          breakerSettings(c.Breaker),
+		Fallback:         ribboncmd.FallbackSettings{Enabled: c.FallbackEnabled, MaxConcurrent: c.FallbackMaxConcurrent},
+		Window:           c.RollingWindow,
+		SnapshotInterval: c.HealthSnapshotInterval,
+	}
+	return s, s.Validate()
+}
+
+func breakerSettings(b config.Breaker) ribboncmd.BreakerSettings {
+	return ribboncmd.BreakerSettings{
+		Enabled:                  b.Enabled,
+		ForceOpen:                b.ForceOpen,
+		ForceClosed:              b.ForceClosed,
+		RequestVolumeThreshold:   b.RequestVolumeThreshold,
+		ErrorThresholdPercentage: b.ErrorThresholdPercentage,
+		SleepWindow:              b.SleepWindow,
+	}
+}
+
+func poolSettings(cfg *config.Config, key string) ribboncmd.PoolSettings {
+	p := cfg.ThreadPoolFor(key)
+	return ribboncmd.PoolSettings{
+		Key:                                   key,
+		CoreSize:                              p.CoreSize,
+		MaximumSize:                           p.MaximumSize,
+		AllowMaximumSizeToDivergeFromCoreSize: p.AllowMaximumSizeToDiverge,
+		MaxQueueSize:                          p.MaxQueueSize,
+		QueueSizeRejectionThreshold:           p.QueueSizeRejectionThreshold,
+	}
+}
+
+// fallbacks are the static answers of the configuration; those given in Go
+// come after and win.
+func fallbacks(cfg *config.Config, inGo []serviceFallback) (*fallback.Registry, error) {
+	var entries []fallback.Entry
+	for service, f := range cfg.Gateway.Fallback {
+		static := &fallback.Static{Status: f.Status, Header: http.Header{}, Body: []byte(f.Body)}
+		for name, value := range f.Headers {
+			static.Header.Set(name, value)
+		}
+		if err := static.Validate(); err != nil {
+			return nil, err
+		}
+		entries = append(entries, fallback.Entry{Service: service, Provider: static})
+	}
+	for _, f := range inGo {
+		entries = append(entries, fallback.Entry{Service: f.service, Provider: f.provider})
+	}
+	return fallback.NewRegistry(entries...), nil
+}
+
+// serviceIDs lists every service that can be asked for: those with settings,
+// those that routes name and those that were discovered.
+func serviceIDs(cfg *config.Config, routes []*routing.Route, discovered *discovery.Snapshot) []string {
+	ids := slices.Clone(discovered.Services())
+	for id := range cfg.Services {
+		ids = append(ids, id)
+	}
+	for _, r := range routes {
+		if r.Kind == routing.KindService {
+			ids = append(ids, r.ServiceID)
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}

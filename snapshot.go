@@ -1,0 +1,150 @@
+package gozer
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/gorilla/mux"
+
+	"github.com/gozer-gateway/gozer/config"
+	"github.com/gozer-gateway/gozer/fallback"
+	"github.com/gozer-gateway/gozer/filters"
+	"github.com/gozer-gateway/gozer/filters/route"
+	"github.com/gozer-gateway/gozer/lb"
+	"github.com/gozer-gateway/gozer/routing"
+)
+
+// snapshot is everything that one configuration decides. It is never changed
+// and owns nothing that would have to be closed.
+type snapshot struct {
+	config   *config.Config
+	paths    routing.PathOptions
+	table    *routing.Table
+	services services
+	chain    *filters.Chain
+}
+
+// apply moves the balancers to the servers of the snapshot and lets go of the
+// state of services that it does not know.
+func (s *snapshot) apply(g *Gateway) {
+	for id, service := range s.services {
+		service.Balance.Balancer.SetServers(g.servers(id, s.config.RibbonFor(id)))
+	}
+	g.state.retain(s.services)
+}
+
+// services finds a service by id.
+type services map[string]*route.Service
+
+var _ route.Services = services(nil)
+
+func (s services) Service(id string) *route.Service { return s[id] }
+
+// own reports whether host is a server of a service.
+func (s services) own(service, host string) bool {
+	known := s[service]
+	if known == nil {
+		return false
+	}
+	return slices.ContainsFunc(known.Balance.Balancer.Servers(), func(server *lb.Server) bool {
+		return server.Host == host || server.HostPort() == host
+	})
+}
+
+func (s services) ids() []string { return slices.Sorted(maps.Keys(s)) }
+
+// build makes the snapshot of a configuration.
+func (g *Gateway) build(cfg *config.Config) (*snapshot, error) {
+	s := &snapshot{config: cfg, paths: pathOptions(cfg)}
+	var err error
+	if s.table, err = g.table(cfg); err != nil {
+		return nil, err
+	}
+	if s.services, err = g.services(cfg, s.table); err != nil {
+		return nil, err
+	}
+	s.chain, err = filters.NewChain(g.specs(s), filters.Settings{
+		Disabled: func(name string, phase filters.Phase) bool { return cfg.FilterDisabled(name, string(phase)) },
+		Decode:   cfg.DecodeFilter,
+		Meter:    g.state.meter,
+		Logger:   g.options.logger,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func (g *Gateway) table(cfg *config.Config) (*routing.Table, error) {
+	settings, err := routingSettings(cfg)
+	if err != nil {
+		return nil, err
+	}
+	table, problems := routing.Build(settings, g.hub.Services())
+	var fatal []error
+	for _, p := range problems {
+		if p.Fatal {
+			fatal = append(fatal, fmt.Errorf("gozer: %s", p))
+			continue
+		}
+		g.options.logger.Warn("routes", "problem", p.String())
+	}
+	return table, errors.Join(fatal...)
+}
+
+func (g *Gateway) services(cfg *config.Config, table *routing.Table) (services, error) {
+	registry, err := fallbacks(cfg, g.options.fallbacks)
+	if err != nil {
+		return nil, err
+	}
+	all := services{}
+	var problems []error
+	for _, id := range serviceIDs(cfg, table.Routes(), g.hub.Snapshot()) {
+		service, err := g.service(cfg, id, registry)
+		if err != nil {
+			problems = append(problems, fmt.Errorf("gozer: service %s: %w", id, err))
+		}
+		all[id] = service
+	}
+	return all, errors.Join(problems...)
+}
+
+func (g *Gateway) service(cfg *config.Config, id string, registry *fallback.Registry) (*route.Service, error) {
+	settings, err := commandSettings(cfg, id)
+	if err != nil {
+		return nil, err
+	}
+	ribbon := cfg.RibbonFor(id)
+	return &route.Service{
+		Command: g.state.commands.Command(id, settings, registry.Provider(id)),
+		Balance: &lb.Command{
+			Balancer:  g.state.balancer(id),
+			Transport: g.state.transport(id, servicePool(ribbon)),
+			Retry:     retryPolicy(cfg, ribbon),
+			Secure:    lb.SecurePolicy{IsSecure: ribbon.Secure, Ports: ribbon.SecurePorts},
+		},
+	}, nil
+}
+
+// servers are those of listOfServers, else the discovered ones.
+func (g *Gateway) servers(id string, ribbon config.Ribbon) []lb.Server {
+	if len(ribbon.Servers) > 0 {
+		return listedServers(ribbon)
+	}
+	found, err := lb.ServersFrom(g.hub.Instances(id))
+	if err != nil {
+		g.options.logger.Warn("discovered instances left out", "service", id, "error", err)
+	}
+	return found
+}
+
+// router returns the handlers of the gateway itself.
+func (g *Gateway) router() *mux.Router {
+	r := mux.NewRouter().UseEncodedPath().SkipClean(true)
+	if g.options.local != nil {
+		g.options.local(r)
+	}
+	return r
+}
