@@ -33,7 +33,7 @@ func arrows() archtest.Rules {
 		{From: "config", To: []string{leaves}},
 
 		{From: "filters/filtertest", To: []string{"filters", "routing", leaves}},
-		{From: "filters/route", To: []string{"filters", "ribboncmd", "lb", "fallback", "routing", leaves}},
+		{From: "filters/route", To: []string{"filters", "ribboncmd", "lb", "routing", leaves}},
 		{From: "filters/errors", To: []string{"filters", "ribboncmd", "lb", "routing", leaves}}, // turns their errors into statuses
 		{From: "filters/...", To: []string{"filters", "routing", leaves}},
 
