@@ -21,24 +21,28 @@ func newTransport(t *testing.T, s upstream.Settings) *upstream.Transport {
 	return transport
 }
 
-func get(t *testing.T, transport http.RoundTripper, url string) (*http.Response, error) {
+// get returns the body of the response, which the end of the test closes.
+func get(t *testing.T, transport http.RoundTripper, url string) (io.ReadCloser, error) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return transport.RoundTrip(req)
+	res, err := transport.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	t.Cleanup(func() { _ = res.Body.Close() })
+	return res.Body, nil
 }
 
-// mustGet returns a response whose body the test's end closes.
-func mustGet(t *testing.T, transport http.RoundTripper, url string) *http.Response {
+func mustGet(t *testing.T, transport http.RoundTripper, url string) io.ReadCloser {
 	t.Helper()
-	res, err := get(t, transport, url)
+	body, err := get(t, transport, url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = res.Body.Close() })
-	return res
+	return body
 }
 
 // drip sends a head and one byte, then waits for the end of the request.
@@ -85,8 +89,8 @@ func TestSilentServerBeforeTheHead(t *testing.T) {
 
 func TestPausingBody(t *testing.T) {
 	b := backendtest.Start(t, drip("text/plain"))
-	res := mustGet(t, newTransport(t, upstream.Settings{ReadTimeout: 50 * time.Millisecond}), b.URL())
-	got, err := io.ReadAll(res.Body)
+	body := mustGet(t, newTransport(t, upstream.Settings{ReadTimeout: 50 * time.Millisecond}), b.URL())
+	got, err := io.ReadAll(body)
 	if string(got) != "x" || !errors.Is(err, upstream.ErrReadTimeout) {
 		t.Fatalf("read %q, %v; want x and the read timeout", got, err)
 	}
@@ -133,14 +137,14 @@ func TestLimits(t *testing.T) {
 			if tt.other {
 				second = two.URL()
 			}
-			res, err := get(t, transport, second)
+			body, err := get(t, transport, second)
 			if err == nil {
-				_ = res.Body.Close()
+				_ = body.Close()
 			}
 			if !errors.Is(err, tt.want) {
 				t.Fatalf("second request: %v, want %v", err, tt.want)
 			}
-			_ = busy.Body.Close()
+			_ = busy.Close()
 			mustGet(t, transport, two.URL())
 		})
 	}
@@ -166,11 +170,11 @@ func TestConnectionsAreReused(t *testing.T) {
 	b := backendtest.Start(t, backendtest.Answer(http.StatusOK, strings.Repeat("x", 100)))
 	transport := newTransport(t, upstream.Settings{})
 	for range 10 {
-		res := mustGet(t, transport, b.URL())
-		if _, err := io.Copy(io.Discard, res.Body); err != nil {
+		body := mustGet(t, transport, b.URL())
+		if _, err := io.Copy(io.Discard, body); err != nil {
 			t.Fatal(err)
 		}
-		_ = res.Body.Close()
+		_ = body.Close()
 	}
 	if got := b.Connections(); got != 1 {
 		t.Errorf("%d connections for 10 requests in turn, want 1", got)
@@ -181,7 +185,7 @@ func TestHugeHeadIsRefused(t *testing.T) {
 	b := backendtest.Start(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("X-Big", strings.Repeat("x", 64<<10))
 	}))
-	if _, err := get(t, newTransport(t, upstream.Settings{MaxHeaderBytes: 8 << 10}), b.URL()); err == nil { //nolint:bodyclose // there is none
+	if _, err := get(t, newTransport(t, upstream.Settings{MaxHeaderBytes: 8 << 10}), b.URL()); err == nil {
 		t.Fatal("a head beyond the limit was accepted")
 	}
 }
