@@ -1,8 +1,8 @@
 package lb_test
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -15,18 +15,18 @@ import (
 )
 
 // newBalancer lists servers with ids, such as "a" or "a:81".
-func newBalancer(t testing.TB, ids ...string) *lb.Balancer {
-	t.Helper()
+func newBalancer(tb testing.TB, ids ...string) *lb.Balancer {
+	tb.Helper()
 	b := lb.NewBalancer("users", lb.BalancerSettings{})
-	list(t, b, ids...)
+	list(tb, b, ids...)
 	return b
 }
 
-func list(t testing.TB, b *lb.Balancer, ids ...string) {
-	t.Helper()
+func list(tb testing.TB, b *lb.Balancer, ids ...string) {
+	tb.Helper()
 	servers, err := lb.ParseServers(ids...)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	for i := range servers {
 		servers[i].ID = ids[i]
@@ -44,19 +44,19 @@ func choose(b *lb.Balancer, n int, tried ...*lb.Server) []string {
 	return ids
 }
 
-func find(t testing.TB, b *lb.Balancer, id string) *lb.Server {
-	t.Helper()
+func find(tb testing.TB, b *lb.Balancer, id string) *lb.Server {
+	tb.Helper()
 	i := slices.IndexFunc(b.Servers(), func(s *lb.Server) bool { return s.ID == id })
 	if i < 0 {
-		t.Fatalf("no server %q", id)
+		tb.Fatalf("no server %q", id)
 	}
 	return b.Servers()[i]
 }
 
 // end completes n attempts on a server.
-func end(t testing.TB, b *lb.Balancer, id string, o lb.Outcome, n int) {
-	t.Helper()
-	s := find(t, b, id)
+func end(tb testing.TB, b *lb.Balancer, id string, o lb.Outcome, n int) {
+	tb.Helper()
+	s := find(tb, b, id)
 	for range n {
 		now := time.Now()
 		b.Begin(s, now)
@@ -64,10 +64,10 @@ func end(t testing.TB, b *lb.Balancer, id string, o lb.Outcome, n int) {
 	}
 }
 
-func want(t testing.TB, got []string, ids ...string) {
-	t.Helper()
+func want(tb testing.TB, got []string, ids ...string) {
+	tb.Helper()
 	if diff := cmp.Diff(ids, got); diff != "" {
-		t.Error("chosen:", diff)
+		tb.Error("chosen:", diff)
 	}
 }
 
@@ -155,9 +155,9 @@ func TestTrippedServersAreAvoided(t *testing.T) {
 			b := newBalancer(t, "a", "b", "c")
 			end(t, b, "b", lb.Unhealthy, 3)
 			want(t, choose(b, 4), "a", "c", "a", "c")
-			time.Sleep(10*time.Second - 1)
+			pass(10*time.Second - 1)
 			want(t, choose(b, 2), "a", "c")
-			time.Sleep(1)
+			pass(1)
 			want(t, choose(b, 3), "a", "b", "c")
 		})
 	})
@@ -185,9 +185,9 @@ func TestTrippedServersAreAvoided(t *testing.T) {
 			end(t, b, "b", lb.Unhealthy, 3)
 			choose(b, 1)
 			end(t, b, "b", lb.Unhealthy, 1)
-			time.Sleep(10 * time.Second)
+			pass(10 * time.Second)
 			want(t, choose(b, 2), "a", "a")
-			time.Sleep(10 * time.Second)
+			pass(10 * time.Second)
 			want(t, choose(b, 2), "b", "a")
 		})
 	})
@@ -280,7 +280,7 @@ func TestStatsOutliveAbsence(t *testing.T) {
 				b := newBalancer(t, "a", "b")
 				end(t, b, "a", lb.Healthy, 5)
 				list(t, b, "b")
-				time.Sleep(tc.absent)
+				pass(tc.absent)
 				list(t, b, "b")
 				list(t, b, "a", "b")
 				if n := find(t, b, "a").Stats().Total(); n != tc.total {
@@ -362,7 +362,7 @@ func TestChooseAllocatesNothing(t *testing.T) {
 	}
 	ids := make([]string, 1000)
 	for i := range ids {
-		ids[i] = fmt.Sprint(i)
+		ids[i] = strconv.Itoa(i)
 	}
 	b := newBalancer(t, ids...)
 	end(t, b, "7", lb.Unhealthy, 3)
@@ -380,10 +380,10 @@ func TestChooseAllocatesNothing(t *testing.T) {
 
 func BenchmarkChoose(b *testing.B) {
 	for _, n := range []int{10, 10_000} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
 			ids := make([]string, n)
 			for i := range ids {
-				ids[i] = fmt.Sprint(i)
+				ids[i] = strconv.Itoa(i)
 			}
 			balancer := newBalancer(b, ids...)
 			b.ReportAllocs()

@@ -39,17 +39,18 @@ type Call struct {
 // one whose deadline passed or whose cause is a timeout, means that the caller went
 // away: no server is blamed for that.
 //
-// net/http's Transport repeats requests by itself when a reused connection turns out to
-// be dead. For methods that may change something Do prevents that: GetBody is dropped,
-// and (X-)Idempotency-Key, which net/http takes for a permission if there is no body,
-// goes out in lower case, in which net/http does not look for it.
+// net/http's Transport repeats a request by itself when a reused connection turns out
+// to be dead. Do lets it do so only if nothing was written or the method is read-only:
+// GetBody serves what was kept of the body, and (X-)Idempotency-Key, which net/http would
+// take for a permission to repeat what was sent, goes out in lower case, in which
+// net/http does not look for it.
 func (c *Command) Do(req *http.Request, call Call) (*http.Response, error) {
 	x := exchange{
 		cmd:     c,
 		req:     req,
 		key:     call.Key,
 		repeats: c.Retry.repeats(call, req.Method),
+		body:    openBody(req, c.Retry.MaxReplayBytes),
 	}
-	x.body = x.openBody()
 	return x.run()
 }

@@ -8,13 +8,16 @@ import (
 	"sync"
 )
 
-// errGivenUp is what a transport gets that reads the body for an attempt that is over.
-var errGivenUp = errors.New("lb: request body read after its attempt was over")
+// Errors for a transport that uses the body wrongly.
+var (
+	errGivenUp = errors.New("lb: request body read after its attempt was over")
+	errNotKept = errors.New("lb: request body is too large to be sent again")
+)
 
 // replay lets the attempts of one exchange read its request body one after the other.
-// It streams, and keeps what it has read as long as another attempt may want it. A
-// transport may go on reading after its attempt has failed; such reads are fenced off.
-// The methods of a nil replay, for a request without a body, do nothing.
+// It streams, and keeps what it has read, up to a limit, in case another attempt wants
+// it. A transport may go on reading after its attempt has failed; such reads are fenced
+// off. The methods of a nil replay, for a request without a body, do nothing.
 type replay struct {
 	source io.Reader
 	length int64 // as declared, -1 if unknown
@@ -36,17 +39,12 @@ type attemptBody struct {
 	pos    int // bytes of kept already delivered; guarded by replay.mu
 }
 
-// openBody prepares the request's body. Nothing is kept if no second delivery is
-// allowed: then the body can be sent again only as long as nothing of it was read.
-func (x *exchange) openBody() *replay {
-	if x.req.Body == nil || x.req.Body == http.NoBody {
+// openBody prepares the request's body.
+func openBody(req *http.Request, limit int64) *replay {
+	if req.Body == nil || req.Body == http.NoBody {
 		return nil
 	}
-	r := &replay{source: x.req.Body, length: x.req.ContentLength}
-	if x.repeats && r.length <= x.cmd.Retry.MaxReplayBytes {
-		r.limit = x.cmd.Retry.MaxReplayBytes
-	}
-	return r
+	return &replay{source: req.Body, length: req.ContentLength, limit: limit}
 }
 
 // open gives the body of the next attempt, from the start.
@@ -59,6 +57,23 @@ func (r *replay) open() io.ReadCloser {
 	}
 	r.reader.replay = r
 	return r.reader
+}
+
+// reopen is the GetBody of an attempt: it gives up the reader handed out before for one
+// that begins at the start.
+func (r *replay) reopen() (io.ReadCloser, error) {
+	r.mu.Lock()
+	again := !r.busy && r.whole()
+	r.mu.Unlock()
+	if !again {
+		return nil, errNotKept
+	}
+	return r.open(), nil
+}
+
+// whole reports that the body can be read from the start. It needs mu.
+func (r *replay) whole() bool {
+	return !r.lost && (r.err == nil || errors.Is(r.err, io.EOF))
 }
 
 func (b *attemptBody) Read(p []byte) (int, error) { return b.replay.read(b, p) }
@@ -110,7 +125,7 @@ func (r *replay) keep(p []byte) {
 		r.kept, r.lost = nil, true
 	default:
 		if r.kept == nil {
-			r.kept = make([]byte, 0, max(int(r.length), len(p)))
+			r.kept = make([]byte, 0, max(min(r.length, r.limit), int64(len(p))))
 		}
 		r.kept = append(r.kept, p...)
 	}
@@ -141,7 +156,7 @@ func (r *replay) rewind(ctx context.Context) bool {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return !r.lost && (r.err == nil || errors.Is(r.err, io.EOF))
+	return r.whole()
 }
 
 func (r *replay) fenceAndWait() <-chan struct{} {

@@ -26,8 +26,8 @@ type RetryPolicy struct {
 	AllOperations bool
 	// StatusCodes are responses to be repeated like errors. The last one is returned as it is.
 	StatusCodes []int
-	// MaxReplayBytes is how much of a request body is kept for another attempt. A request
-	// of which more has been read is not repeated.
+	// MaxReplayBytes is how much of a request body is kept for another attempt; 0 keeps
+	// nothing. A request of which more has been read is not repeated.
 	MaxReplayBytes int64
 }
 

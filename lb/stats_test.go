@@ -128,8 +128,8 @@ func TestResponseTimes(t *testing.T) {
 	if got := s.ResponseTimes(); got != (lb.ResponseTimes{}) || got.Mean() != 0 {
 		t.Fatalf("unused server: %+v, mean %v", got, got.Mean())
 	}
-	for _, ms := range []time.Duration{30, 0, 60} {
-		once(&s, noon, ms*time.Millisecond, lb.Healthy)
+	for _, took := range []time.Duration{30 * time.Millisecond, 0, 60 * time.Millisecond} {
+		once(&s, noon, took, lb.Healthy)
 	}
 	want := lb.ResponseTimes{Count: 3, Sum: 90 * time.Millisecond, Min: 0, Max: 60 * time.Millisecond}
 	if got := s.ResponseTimes(); got != want || got.Mean() != 30*time.Millisecond {

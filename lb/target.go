@@ -55,12 +55,10 @@ func (x *exchange) outbound() *http.Request {
 	if o.req.Host == "" {
 		o.req.Host = x.server.hostHeader()
 	}
-	o.req.GetBody = nil
+	o.req.Header = hideIdempotencyKey(o.req.Method, o.req.Header)
+	o.req.Body, o.req.GetBody = nil, nil
 	if x.body != nil {
-		o.req.Body = x.body.open()
-	} else {
-		o.req.Body = nil
-		o.req.Header = hideIdempotencyKey(o.req.Method, o.req.Header)
+		o.req.Body, o.req.GetBody = x.body.open(), x.body.reopen
 	}
 	return &o.req
 }
@@ -84,7 +82,7 @@ func keepSlashes(u *url.URL) {
 }
 
 // hideIdempotencyKey respells the two fields that net/http takes as a permission to
-// repeat a request without a body. Field names have no case, so the server sees no difference.
+// repeat a request. Field names have no case, so the server sees no difference.
 func hideIdempotencyKey(method string, h http.Header) http.Header {
 	if readOnly(method) {
 		return h
