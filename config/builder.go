@@ -84,14 +84,14 @@ func (b *builder) apply(s *setting, e *expander) {
 		return
 	}
 	value := s.value
+	var err error
 	if !s.key.verbatim {
-		var err error
-		if value, err = e.node(s.value, s.name()); err != nil {
-			b.complain(s, err)
-			return
-		}
+		value, err = e.node(s.value, s.name())
 	}
-	if err := s.key.set(b, s.values, value); err != nil {
+	if err == nil {
+		err = s.key.set(b, s.values, value)
+	}
+	if err != nil {
 		b.complain(s, err)
 	}
 }
@@ -110,6 +110,9 @@ func (b *builder) complain(s *setting, err error) {
 		severity = Warning
 	}
 	b.report.Add(Finding{severity, s.name(), s.value.at, err.Error()})
+	if severity == Error && strings.HasPrefix(s.key.Name, "zuul.routes.<id>") {
+		b.route(s.values[0]).broken = true
+	}
 }
 
 // route finds the draft of a route, or begins it.

@@ -26,7 +26,7 @@ func (l *loader) fromVariable(variable string, names map[string]string) *setting
 	at := Position{File: "environment variable " + variable}
 	for _, k := range l.catalog.keys {
 		values, ok := k.pattern.matchVariable(strings.Split(variable, "_"))
-		if !ok || k.set == nil || k.blanket() && !k.isFilterSetting(values, names) {
+		if !ok || k.set == nil || k.Type == sectionType || k.blanket() && !k.isFilterSetting(values, names) {
 			continue
 		}
 		for i := range values {

@@ -83,6 +83,8 @@ func setServicePattern(g *Gateway, v *node) error {
 	return nil
 }
 
+const sectionType = "section"
+
 func filterBlock() Key {
 	set := func(b *builder, values []string, v *node) error {
 		if v.kind != table {
@@ -91,7 +93,7 @@ func filterBlock() Key {
 		b.filter(values[0], v)
 		return nil
 	}
-	return Key{Name: "gateway.filters.<name>", Type: "section", Doc: "settings of a filter; docs/filters.md lists those of the built-in ones", set: set}
+	return Key{Name: "gateway.filters.<name>", Type: sectionType, Doc: "settings of a filter; docs/filters.md lists those of the built-in ones", set: set}
 }
 
 // filterSetting is the dotted form of filterBlock.

@@ -50,7 +50,5 @@ func setShorthand(b *builder, values []string, v *node) error {
 	if line == "" {
 		return nil
 	}
-	err = d.shorthand(line, v)
-	d.broken = err != nil
-	return err
+	return d.shorthand(line, v)
 }

@@ -99,7 +99,7 @@ func splitCommas(v *node) []*node {
 	var entries []*node
 	for text := range strings.SplitSeq(v.text, ",") {
 		e := *v
-		e.text = text
+		e.text = strings.TrimSpace(text)
 		entries = append(entries, &e)
 	}
 	return entries

@@ -2,6 +2,7 @@ package config
 
 import (
 	"net"
+	"net/netip"
 	"strconv"
 	"strings"
 )
@@ -69,14 +70,26 @@ func (s Instance) located(authority string, v *node) (Instance, error) {
 		}
 		s.Host, s.Port = host, n
 	}
+	literal := strings.HasPrefix(authority, "[")
 	s.Host = strings.Trim(s.Host, "[]")
 	switch {
 	case s.Host == "":
 		return Instance{}, fault(v, "has no host")
+	case literal && !isIPv6(s.Host), !literal && strings.ContainsFunc(s.Host, notInHost):
+		return Instance{}, fault(v, "has no host that could exist")
 	case strings.EqualFold(s.Host, "http") || strings.EqualFold(s.Host, "https"):
 		return Instance{}, fault(v, "has a scheme where the host belongs; write it as http://host:port")
 	}
 	return s, nil
+}
+
+func isIPv6(host string) bool {
+	addr, err := netip.ParseAddr(host)
+	return err == nil && addr.Is6()
+}
+
+func notInHost(r rune) bool {
+	return r != '.' && r != '-' && r != '_' && !(r >= '0' && r <= '9') && !(r|0x20 >= 'a' && r|0x20 <= 'z')
 }
 
 func hasPort(authority string) bool {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"regexp"
 	"strconv"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -61,10 +62,26 @@ var yamlError = regexp.MustCompile(`^yaml: (?:line ([0-9]+): )?(?s:(.*))$`)
 func (r *reader) broken(err error) {
 	at, message := Position{File: r.file}, err.Error()
 	if m := yamlError.FindStringSubmatch(message); m != nil {
-		at.Line, _ = strconv.Atoi(m[1]) // 0 without digits: the line is unknown
-		message = m[2]
+		at.Line, message = yamlLine(m[1], m[2]), m[2]
 	}
 	r.report.errorf("", at, "broken YAML: %s", redact(message))
+}
+
+var parserError = regexp.MustCompile(`^did not find expected (key|node content|<document start>|'-' indicator|',' or .*)$`)
+
+// yamlLine makes up for how the library counts: its parser from 0, its scanner from 1,
+// and it leaves out the line where that would be 0.
+func yamlLine(digits, message string) int {
+	line, err := strconv.Atoi(digits)
+	switch {
+	case err != nil && strings.HasPrefix(message, "unknown anchor"):
+		return 0
+	case err != nil:
+		return 1
+	case parserError.MatchString(message):
+		return line + 1
+	}
+	return line
 }
 
 // convert gives nil when a bound was passed, which has been reported then.
