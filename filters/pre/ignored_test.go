@@ -1,6 +1,7 @@
 package pre_test
 
 import (
+	"maps"
 	"net/http"
 	"testing"
 
@@ -23,12 +24,12 @@ func TestIgnoredSet(t *testing.T) {
 		filter        filters.Spec
 		want          map[string]bool
 	}{
-		"zuul 26 route replaces global":    {ref([]string{"x-bar"}), ref([]string{"x-foo"}), nothing, map[string]bool{"X-Foo": true, "X-Bar": false, "Cookie": false}},
-		"zuul 27 empty route":              {ref([]string{"x-bar"}), ref([]string{}), nothing, map[string]bool{"X-Bar": false, "Cookie": false}},
-		"zuul 28 route default":            {ref([]string{"x-bar"}), nil, nothing, map[string]bool{"X-Bar": true, "Cookie": false}},
-		"zuul 29 case of the global list":  {ref([]string{"X-bAr"}), nil, nothing, map[string]bool{"X-Bar": true}},
-		"zuul 29 case of the route's list": {ref([]string{"x-bar"}), ref([]string{"X-FOO"}), nothing, map[string]bool{"X-Foo": true}},
-		"zuul 30 a filter's names":         {ref([]string{"x-bar"}), nil, ignore("x-foo"), map[string]bool{"X-Foo": true, "X-Bar": true}},
+		"zuul 26 route replaces global":    {new([]string{"x-bar"}), new([]string{"x-foo"}), nothing, map[string]bool{"X-Foo": true, "X-Bar": false, "Cookie": false}},
+		"zuul 27 empty route":              {new([]string{"x-bar"}), new([]string{}), nothing, map[string]bool{"X-Bar": false, "Cookie": false}},
+		"zuul 28 route default":            {new([]string{"x-bar"}), nil, nothing, map[string]bool{"X-Bar": true, "Cookie": false}},
+		"zuul 29 case of the global list":  {new([]string{"X-bAr"}), nil, nothing, map[string]bool{"X-Bar": true}},
+		"zuul 29 case of the route's list": {new([]string{"x-bar"}), new([]string{"X-FOO"}), nothing, map[string]bool{"X-Foo": true}},
+		"zuul 30 a filter's names":         {new([]string{"x-bar"}), nil, ignore("x-foo"), map[string]bool{"X-Foo": true, "X-Bar": true}},
 		"no global list":                   {nil, nil, nothing, map[string]bool{"Cookie": false}},
 	}
 	for name, test := range tests {
@@ -131,8 +132,8 @@ func TestIgnoredFields(t *testing.T) {
 
 func TestSensitiveHeadersPerRoute(t *testing.T) {
 	routes := table(t, nil,
-		routing.RouteSettings{Key: "a", SensitiveHeaders: ref([]string{})},
-		routing.RouteSettings{Key: "b", SensitiveHeaders: ref([]string{"X-A"})},
+		routing.RouteSettings{Key: "a", SensitiveHeaders: new([]string{})},
+		routing.RouteSettings{Key: "b", SensitiveHeaders: new([]string{"X-A"})},
 		routing.RouteSettings{Key: "c"})
 	sent := http.Header{"Cookie": {"s=1"}, "Authorization": {"x"}, "X-A": {"1"}}
 	defaults, cookieOnly := []string{"Cookie", "Set-Cookie", "Authorization"}, []string{"Cookie"}
@@ -174,9 +175,7 @@ func exchange(t *testing.T, target string, sent, answered http.Header, specs ...
 	}
 	upstream := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		seen = r.Header
-		for name, values := range answered {
-			w.Header()[name] = values
-		}
+		maps.Copy(w.Header(), answered)
 	})
 	got = filtertest.Serve(t, filtertest.New(t, target, options...), upstream, specs...).Header()
 	return seen, got

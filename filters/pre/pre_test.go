@@ -58,5 +58,3 @@ func build(t *testing.T, s pre.Settings) filters.Filter {
 	}
 	return f
 }
-
-func ref[T any](v T) *T { return &v }

@@ -102,7 +102,7 @@ func TestPreDecorationStandsAside(t *testing.T) {
 
 func TestPreDecorationRetryable(t *testing.T) {
 	routes := table(t, func(s *routing.Settings) { s.Retryable = true },
-		routing.RouteSettings{Key: "a"}, routing.RouteSettings{Key: "b", Retryable: ref(false)})
+		routing.RouteSettings{Key: "a"}, routing.RouteSettings{Key: "b", Retryable: new(false)})
 	for request, want := range map[string]bool{"GET /a/1": true, "GET /b/1": false} {
 		c := filtertest.New(t, request)
 		if err := filtertest.Run(t, c, pre.PreDecoration(pre.Settings{Table: routes})); err != nil {
