@@ -1,6 +1,9 @@
 package gozer
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // followDiscovery rebuilds routes and server lists whenever the discovered
 // instances have changed, until ctx ends. A rebuild that fails leaves
@@ -13,9 +16,20 @@ func (g *Gateway) followDiscovery(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-changed:
-			if err := g.Reload(g.snapshot.Load().config); err != nil {
-				g.options.logger.Error("discovered instances not applied", "error", err)
-			}
+			g.rediscover()
+		}
+	}
+}
+
+func (g *Gateway) rediscover() {
+	before := g.snapshot.Load()
+	if err := g.Reload(before.config); err != nil {
+		g.options.logger.Error("discovered instances not applied", "error", err)
+		return
+	}
+	for _, warning := range g.snapshot.Load().warnings {
+		if !slices.Contains(before.warnings, warning) {
+			g.options.logger.Warn("discovery", "problem", warning)
 		}
 	}
 }

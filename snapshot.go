@@ -24,6 +24,7 @@ type snapshot struct {
 	table    *routing.Table
 	services services
 	chain    *filters.Chain
+	warnings []string // about routes that are not what they seem
 }
 
 // apply moves the balancers to the servers of the snapshot and lets go of the
@@ -59,7 +60,7 @@ func (s services) ids() []string { return slices.Sorted(maps.Keys(s)) }
 func (g *Gateway) build(cfg *config.Config) (*snapshot, error) {
 	s := &snapshot{config: cfg, paths: pathOptions(cfg)}
 	var err error
-	if s.table, err = g.table(cfg); err != nil {
+	if err = s.route(g.hub.Services()); err != nil {
 		return nil, err
 	}
 	if s.services, err = g.services(cfg, s.table); err != nil {
@@ -77,21 +78,23 @@ func (g *Gateway) build(cfg *config.Config) (*snapshot, error) {
 	return s, nil
 }
 
-func (g *Gateway) table(cfg *config.Config) (*routing.Table, error) {
-	settings, err := routingSettings(cfg)
+// route builds the table of the configured routes and the discovered services.
+func (s *snapshot) route(discovered []string) error {
+	settings, err := routingSettings(s.config)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	table, problems := routing.Build(settings, g.hub.Services())
+	table, problems := routing.Build(settings, discovered)
+	s.table = table
 	var fatal []error
 	for _, p := range problems {
 		if p.Fatal {
 			fatal = append(fatal, fmt.Errorf("gozer: %s", p))
-			continue
+		} else {
+			s.warnings = append(s.warnings, p.String())
 		}
-		g.options.logger.Warn("routes", "problem", p.String())
 	}
-	return table, errors.Join(fatal...)
+	return errors.Join(fatal...)
 }
 
 func (g *Gateway) services(cfg *config.Config, table *routing.Table) (services, error) {

@@ -18,6 +18,9 @@ func Validate(cfg *config.Config, report *config.Report, opts ...Option) {
 		report.AddError("", config.Position{}, problem)
 	}
 	if s != nil {
+		for _, warning := range s.warnings {
+			report.Add(config.Finding{Severity: config.Warning, Message: warning})
+		}
 		checkNames(cfg, report, s.chain.Filters())
 	}
 }
