@@ -3,6 +3,7 @@ package filters
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"runtime/debug"
 )
 
@@ -14,6 +15,9 @@ type StatusError struct {
 	// Cause is shown to the client as the message of the error body, so it
 	// must not carry secrets.
 	Cause string
+	// Header holds fields of the answer, such as WWW-Authenticate or
+	// Retry-After; nil for none. It is not changed.
+	Header http.Header
 	// Err is the underlying failure, for logs only; nil if there is none.
 	Err error
 }
@@ -32,6 +36,9 @@ func (e *StatusError) Error() string {
 }
 
 func (e *StatusError) Unwrap() error { return e.Err }
+
+// ResponseHeader returns Header; SendError asks for it.
+func (e *StatusError) ResponseHeader() http.Header { return e.Header }
 
 // FilterError tells which filter failed. The runner wraps every error that
 // leaves a filter in it, so errors.As finds it in Context.Err.

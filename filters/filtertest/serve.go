@@ -18,7 +18,7 @@ import (
 // fields. It is asked in the route phase, at order 10, unless there is a
 // Response already. After the last phase a plain stand-in for SendResponse and
 // SendError answers the client, if no filter has done so: with the Response, or
-// with the status and cause of the failure. The context is released then.
+// with the status, fields and cause of the failure. The context is released then.
 func Serve(tb testing.TB, c *filters.Context, upstream http.Handler, specs ...filters.Spec) *httptest.ResponseRecorder {
 	tb.Helper()
 	defer c.Release()
@@ -65,6 +65,7 @@ func answer(c *filters.Context) {
 		if chosen, ok := errors.AsType[*filters.StatusError](c.Err); ok {
 			failure = chosen
 		}
+		maps.Copy(w.Header(), failure.Header)
 		w.WriteHeader(failure.Status)
 		_, _ = io.WriteString(w, failure.Cause) // a recorder takes everything
 	case c.Response != nil:
