@@ -3,6 +3,7 @@ package gozer
 import (
 	"context"
 	"log/slog"
+	"net"
 	"runtime/debug"
 
 	"github.com/gorilla/mux"
@@ -21,6 +22,7 @@ type options struct {
 	logger    *slog.Logger
 	version   string
 	source    func(context.Context) (*config.Config, error)
+	listen    func(ctx context.Context, address string) (net.Listener, error)
 }
 
 type serviceFallback struct {
@@ -72,12 +74,25 @@ func WithVersion(v string) Option {
 	return func(o *options) { o.version = v }
 }
 
+// WithListen replaces how Run opens its listeners, for sockets that another
+// process hands over and for tests; the default is TCP. listen is called for the
+// configured "host:port" of the proxy and then of the management endpoints. Run
+// closes what it returns.
+func WithListen(listen func(ctx context.Context, address string) (net.Listener, error)) Option {
+	return func(o *options) { o.listen = listen }
+}
+
 func newOptions(opts []Option) options {
-	o := options{logger: slog.Default(), version: buildVersion()}
+	o := options{logger: slog.Default(), version: buildVersion(), listen: listenTCP}
 	for _, set := range opts {
 		set(&o)
 	}
 	return o
+}
+
+func listenTCP(ctx context.Context, address string) (net.Listener, error) {
+	var config net.ListenConfig
+	return config.Listen(ctx, "tcp", address)
 }
 
 func buildVersion() string {

@@ -83,8 +83,7 @@ func (g *Gateway) listen(ctx context.Context) ([]*server, error) {
 }
 
 func (g *Gateway) open(ctx context.Context, name, address string, port int, handler http.Handler) (*server, error) {
-	var config net.ListenConfig
-	listener, err := config.Listen(ctx, "tcp", net.JoinHostPort(address, strconv.Itoa(port)))
+	listener, err := g.options.listen(ctx, net.JoinHostPort(address, strconv.Itoa(port)))
 	if err != nil {
 		return nil, fmt.Errorf("gozer: %s listener: %w", name, err)
 	}
