@@ -5,9 +5,7 @@ import (
 	"slices"
 )
 
-// followDiscovery rebuilds routes and server lists whenever the discovered
-// instances have changed, until ctx ends. A rebuild that fails leaves
-// everything as it was.
+// followDiscovery applies what discovery learns, until ctx ends.
 func (g *Gateway) followDiscovery(ctx context.Context) {
 	changed, stop := g.hub.Changes()
 	defer stop()
@@ -21,15 +19,19 @@ func (g *Gateway) followDiscovery(ctx context.Context) {
 	}
 }
 
+// rediscover builds routes and server lists anew. If that fails, everything stays
+// as it was.
 func (g *Gateway) rediscover() {
+	g.reload.Lock()
+	defer g.reload.Unlock()
 	before := g.snapshot.Load()
-	if err := g.Reload(before.config); err != nil {
+	if err := g.replace(before.config); err != nil {
 		g.options.logger.Error("discovered instances not applied", "error", err)
 		return
 	}
 	for _, warning := range g.snapshot.Load().warnings {
 		if !slices.Contains(before.warnings, warning) {
-			g.options.logger.Warn("discovery", "problem", warning)
+			g.options.logger.Warn("discovery", "problem", warning.String())
 		}
 	}
 }

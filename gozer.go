@@ -24,7 +24,7 @@ type Gateway struct {
 	state    *state
 	hub      *discovery.Hub
 	snapshot atomic.Pointer[snapshot]
-	reload   sync.Mutex // held while a new snapshot is built
+	reload   sync.Mutex // held while a configuration is read and a snapshot is built
 	ready    atomic.Bool
 }
 
@@ -55,6 +55,11 @@ func newGateway(cfg *config.Config, opts []Option) *Gateway {
 func (g *Gateway) Reload(cfg *config.Config) error {
 	g.reload.Lock()
 	defer g.reload.Unlock()
+	return g.replace(cfg)
+}
+
+// replace does the work of Reload; g.reload is held.
+func (g *Gateway) replace(cfg *config.Config) error {
 	next, err := g.build(cfg)
 	if err != nil {
 		return err
@@ -64,8 +69,11 @@ func (g *Gateway) Reload(cfg *config.Config) error {
 	return nil
 }
 
-// Refresh reads the configuration again and reloads it.
+// Refresh reads the configuration again and reloads it. Refreshes that overlap
+// happen one after the other, so the last reading is the one that stays.
 func (g *Gateway) Refresh(ctx context.Context) error {
+	g.reload.Lock()
+	defer g.reload.Unlock()
 	cfg := g.snapshot.Load().config
 	if g.options.source != nil {
 		var err error
@@ -73,7 +81,7 @@ func (g *Gateway) Refresh(ctx context.Context) error {
 			return err
 		}
 	}
-	return g.Reload(cfg)
+	return g.replace(cfg)
 }
 
 var _ http.Handler = (*Gateway)(nil)
