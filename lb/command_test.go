@@ -313,7 +313,7 @@ func TestContextEnds(t *testing.T) {
 		}, lb.SocketTimeout, true, 1},
 		{"deadline with a cause", func(ctx context.Context) (context.Context, context.CancelFunc) {
 			return context.WithTimeoutCause(ctx, time.Second, elapsed)
-		}, lb.SocketTimeout, false, 1},
+		}, lb.SocketTimeout, true, 1},
 		{"cancelled for lack of time", func(ctx context.Context) (context.Context, context.CancelFunc) {
 			ctx, cancel := context.WithCancelCause(ctx)
 			time.AfterFunc(time.Second, func() { cancel(context.DeadlineExceeded) })
@@ -369,27 +369,6 @@ func TestErrorText(t *testing.T) {
 	const text = `lb: service "users": NUMBEROF_RETRIES_NEXTSERVER_EXCEEDED: attempt 2 on b: read tcp: read: connection reset by peer`
 	if err.Error() != text {
 		t.Errorf("got %s\nwant %s", err, text)
-	}
-}
-
-func TestNewError(t *testing.T) {
-	for _, tc := range []struct {
-		name string
-		err  error
-		kind lb.Kind
-		text string
-	}{
-		{"no server", lb.ErrNoServer, lb.NoServer, `lb: no server available for service "x"`},
-		{"refused", errRefused, lb.Connect, `lb: service "x": CONNECT_EXCEPTION: dial tcp: connect: connection refused`},
-		{"client gone", context.Canceled, lb.Cancelled, `lb: service "x": GENERAL: context canceled`},
-		{"deadline", context.DeadlineExceeded, lb.SocketTimeout, `lb: service "x": SOCKET_TIMEOUT_EXCEPTION: context deadline exceeded`},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			err := lb.NewError("x", tc.err)
-			if err.Kind != tc.kind || !errors.Is(err, tc.err) || err.Error() != tc.text {
-				t.Errorf("kind %v, text %q", err.Kind, err)
-			}
-		})
 	}
 }
 

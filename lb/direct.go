@@ -5,16 +5,26 @@ import (
 	"errors"
 )
 
-// Direct makes an *Error of a failed request that was sent to a fixed server,
-// without a Command: err is classified just as a Command's would be. ctx is the
-// request's context.
+// Direct describes the failure of a request that was sent to a fixed server, without a
+// Command, as a Command would have described it. ctx is the request's context.
 func Direct(ctx context.Context, service string, err error) *Error {
-	e := &Error{Service: service, Kind: classify(err).kind, Err: err}
-	switch {
-	case errors.Is(err, ErrNoServer):
-		e.Kind = NoServer
-	case ctx.Err() != nil:
+	e := NewError(service, err)
+	if e.Kind != NoServer && ctx.Err() != nil {
 		e.Kind = ended(ctx).kind
 	}
 	return e
+}
+
+// NewError is Direct for a caller without the request's context: the error alone tells
+// whether that has ended.
+func NewError(service string, err error) *Error {
+	switch {
+	case errors.Is(err, ErrNoServer):
+		return noServer(service)
+	case errors.Is(err, context.Canceled):
+		return &Error{Service: service, Kind: Cancelled, Err: err}
+	case errors.Is(err, context.DeadlineExceeded):
+		return &Error{Service: service, Kind: SocketTimeout, Err: err}
+	}
+	return &Error{Service: service, Kind: classify(err).kind, Err: err}
 }

@@ -1,10 +1,8 @@
 package lb
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"net"
 	"time"
 )
 
@@ -28,20 +26,6 @@ type Attempt struct {
 	Duration time.Duration
 }
 
-// NewError describes the failure of a request that was sent to a service, or to a host,
-// without a Command: one attempt, classified like those of a Command.
-func NewError(service string, err error) *Error {
-	switch {
-	case errors.Is(err, ErrNoServer):
-		return noServer(service)
-	case errors.Is(err, context.Canceled):
-		return &Error{Service: service, Kind: Cancelled, Err: err}
-	case errors.Is(err, context.DeadlineExceeded):
-		return &Error{Service: service, Kind: SocketTimeout, Err: err}
-	}
-	return &Error{Service: service, Kind: classify(err).kind, Err: err}
-}
-
 func noServer(service string) *Error {
 	return &Error{Service: service, Kind: NoServer, Err: fmt.Errorf("%w for service %q", ErrNoServer, service)}
 }
@@ -60,13 +44,11 @@ func (e *Error) Error() string {
 // Unwrap gives the error of the last attempt.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Timeout reports that the last attempt, whatever the Kind, ended for lack of time.
+// Timeout reports that the last attempt, whatever the Kind of the whole, ended for lack of time.
 func (e *Error) Timeout() bool {
-	var t net.Error
-	return errors.As(e.Err, &t) && t.Timeout()
+	last := e.Kind
+	if n := len(e.Attempts); n > 0 {
+		last = e.Attempts[n-1].Kind
+	}
+	return last == SocketTimeout || last == ReadTimeout || isTimeout(e.Err)
 }
-
-// Temporary is part of net.Error; nothing here is worth repeating above.
-func (e *Error) Temporary() bool { return false }
-
-var _ net.Error = (*Error)(nil)

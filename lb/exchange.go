@@ -89,14 +89,12 @@ func (x *exchange) plan(resp *http.Response, err error) *Server {
 		return nil
 	}
 	x.record(resp, err)
-	if !x.mayGoOn() || !x.body.rewind(x.req.Context()) {
+	switch {
+	case !x.mayGoOn():
 		return nil
-	}
-	if x.same < x.cmd.Retry.MaxSame {
-		x.same++
-		return x.server
-	}
-	if x.next < x.cmd.Retry.MaxNext {
+	case x.same < x.cmd.Retry.MaxSame:
+		return x.sameServer()
+	case x.next < x.cmd.Retry.MaxNext:
 		return x.nextServer()
 	}
 	return nil
@@ -122,11 +120,19 @@ func (x *exchange) mayGoOn() bool {
 	return x.repeats || x.fault.unsent
 }
 
+func (x *exchange) sameServer() *Server {
+	if !x.body.rewind(x.req.Context()) {
+		return nil
+	}
+	x.same++
+	return x.server
+}
+
 // nextServer moves on. A failed connection alone is no reason to try the only server again.
 func (x *exchange) nextServer() *Server {
 	x.tried = append(x.tried, x.server)
 	s := x.cmd.Balancer.Choose(x.key, x.tried)
-	if s == nil || !x.repeats && s.Same(x.server) {
+	if s == nil || !x.repeats && s.Same(x.server) || !x.body.rewind(x.req.Context()) {
 		return nil
 	}
 	x.next++

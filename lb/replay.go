@@ -142,12 +142,17 @@ func (r *replay) fence() {
 }
 
 // rewind ends the current attempt's use of the body and reports whether another attempt
-// can send all of it. A read that is going on is waited for, until ctx ends.
+// can send all of it. A read that is going on is waited for, until ctx ends. A body that
+// cannot be sent again is left alone: its attempt may have answered and still be reading.
 func (r *replay) rewind(ctx context.Context) bool {
 	if r == nil {
 		return true
 	}
-	if idle := r.fenceAndWait(); idle != nil {
+	idle, again := r.fenceIfWhole()
+	if !again {
+		return false
+	}
+	if idle != nil {
 		select {
 		case <-idle:
 		case <-ctx.Done():
@@ -159,14 +164,18 @@ func (r *replay) rewind(ctx context.Context) bool {
 	return r.whole()
 }
 
-func (r *replay) fenceAndWait() <-chan struct{} {
+// fenceIfWhole returns a channel to wait on if a read is going on.
+func (r *replay) fenceIfWhole() (idle <-chan struct{}, whole bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if !r.whole() {
+		return nil, false
+	}
 	r.reader = nil
 	if r.busy && r.idle == nil {
 		r.idle = make(chan struct{})
 	}
-	return r.idle
+	return r.idle, true
 }
 
 // settle says that no further attempt will be made: what was kept is let go as soon as

@@ -289,3 +289,43 @@ func TestEarlyResponse(t *testing.T) {
 		t.Errorf("%d bytes arrived, want %d", len(got), len(body))
 	}
 }
+
+// refusing answers 503 at once and reads the body behind its answer.
+type refusing struct{ got chan string }
+
+func (s *refusing) RoundTrip(r *http.Request) (*http.Response, error) {
+	go func() {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			body = []byte(err.Error())
+		}
+		r.Body.Close()
+		s.got <- string(body)
+	}()
+	return &http.Response{StatusCode: http.StatusServiceUnavailable, Body: http.NoBody}, nil
+}
+
+// The response that is returned keeps its upload, whatever its status.
+func TestReturnedResponseKeepsItsUpload(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		size int
+	}{
+		{"attempts used up", 50_000},
+		{"body too large to be sent again", 500_000},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			body := strings.Repeat("x", tc.size)
+			s := &refusing{got: make(chan string, 3)}
+			status, err := do(t, replaying(t, s), newRequest(t.Context(), t, "PUT", body), retryable)
+			if status != http.StatusServiceUnavailable {
+				t.Fatalf("status %d, error %v", status, err)
+			}
+			for got := range s.got { // earlier attempts are cut short
+				if got == body {
+					break
+				}
+			}
+		})
+	}
+}

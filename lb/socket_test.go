@@ -44,6 +44,7 @@ func TestOneDelivery(t *testing.T) {
 			for _, field := range []string{"X-Any", "Idempotency-Key", "X-Idempotency-Key"} {
 				for _, body := range []string{"", "body"} {
 					t.Run(fmt.Sprintf("C135 %s/%s/%s/body %q", name, method, field, body), func(t *testing.T) {
+						t.Parallel()
 						a := backendtest.Start(t, backendtest.Answer(200, "ok"))
 						b := backendtest.Start(t, backendtest.Answer(200, "ok"))
 						c := overSockets(t, lb.RetryPolicy{MaxSame: 1, MaxNext: 1, MaxReplayBytes: 100}, a.Addr, b.Addr)

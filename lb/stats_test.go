@@ -87,6 +87,17 @@ func TestTripped(t *testing.T) {
 	})
 }
 
+func TestLastFailure(t *testing.T) {
+	var s lb.ServerStats
+	if !s.LastFailure().IsZero() {
+		t.Errorf("unused server failed at %v", s.LastFailure())
+	}
+	once(&s, noon, 0, lb.Unhealthy)
+	if !s.LastFailure().Equal(noon) {
+		t.Errorf("failed at %v, want noon", s.LastFailure())
+	}
+}
+
 func TestActive(t *testing.T) {
 	started := func() *lb.ServerStats {
 		s := new(lb.ServerStats)
