@@ -6,9 +6,7 @@ import (
 )
 
 // followDiscovery applies what discovery learns, until ctx ends.
-func (g *Gateway) followDiscovery(ctx context.Context) {
-	changed, stop := g.hub.Changes()
-	defer stop()
+func (g *Gateway) followDiscovery(ctx context.Context, changed <-chan struct{}) {
 	for {
 		select {
 		case <-ctx.Done():

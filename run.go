@@ -45,9 +45,13 @@ func (g *Gateway) Run(ctx context.Context) error {
 
 // background starts what works beside the requests; it ends with ctx.
 func (g *Gateway) background(ctx context.Context, running *sync.WaitGroup) {
+	changed, stop := g.hub.Changes() // before the sources can report
 	running.Go(func() { g.state.commands.Run(ctx) })
 	running.Go(func() { _ = g.hub.Run(ctx) }) // returns nil
-	running.Go(func() { g.followDiscovery(ctx) })
+	running.Go(func() {
+		defer stop()
+		g.followDiscovery(ctx, changed)
+	})
 }
 
 // server is one listener with what it serves.
