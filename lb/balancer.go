@@ -18,7 +18,7 @@ type BalancerSettings struct {
 }
 
 // Balancer chooses servers of one service. Any goroutine may call any method; Choose,
-// Servers, Begin and End take no lock, the others are for rare changes.
+// Servers, Begin and End never wait for a lock, the others are for rare changes.
 type Balancer struct {
 	name string
 	view atomic.Pointer[view]
