@@ -52,7 +52,7 @@ func (b *builder) checkPrefix() {
 		b.report.errorf(s.name(), s.at, "must be a plain path, without wildcards")
 	}
 	if !strings.HasPrefix(z.Prefix, "/") {
-		b.report.warnf(s.name(), s.at, "has no leading slash; %q is used", rooted(z.Prefix))
+		b.report.warnf(s.name(), s.at, "has no leading slash; one is added")
 	}
 	z.Prefix = strings.TrimRight(rooted(z.Prefix), "/")
 }

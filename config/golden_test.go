@@ -15,7 +15,7 @@ import (
 	"github.com/gozer-gateway/gozer/config"
 )
 
-var update = flag.Bool("update", false, "write the golden files and the table in docs/configuration.md") //nolint:gochecknoglobals // the flag package wants it so
+var update = flag.Bool("update", false, "write the golden files and the table in docs/configuration.md")
 
 // TestGolden loads every file in testdata. A bad file has errors, a good one none; the
 // .txt beside it holds the report and what differs from the defaults.

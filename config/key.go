@@ -12,7 +12,8 @@ import (
 // Status tells what the gateway does with a key.
 type Status uint8
 
-// The statuses.
+// The statuses. A key with a Type that is not Supported has one good value, its
+// Default, which is accepted silently.
 const (
 	Supported Status = iota
 	Ignored          // accepted with a warning: it has no meaning here
@@ -224,7 +225,7 @@ func only[T any](status Status, name, value, reason string) row[T] {
 		}
 		return deviation{status, reason}
 	}
-	return row[T]{name: name, kind: value, def: value, doc: reason, set: set}
+	return row[T]{name: name, kind: "text", def: value, doc: reason, status: status, set: set}
 }
 
 // deviation is a value that is known and readable but not followed.

@@ -10,11 +10,15 @@ import (
 func ribbonKeys() []Key {
 	keys := lift("<service>.ribbon.", serviceRibbon, ribbonRows()...)
 	for _, k := range lift("ribbon.", globalRibbon, ribbonRows()...) {
-		k.Doc = "the same for every service without a value of its own"
+		if k.Status == Supported {
+			k.Doc = "the same for every service without a value of its own"
+		}
 		keys = append(keys, k)
 	}
-	for i := range keys[:len(keys)/2] {
-		keys[i].Default = "(ribbon." + strings.TrimPrefix(keys[i].Name, "<service>.ribbon.") + ")"
+	for i, k := range keys[:len(keys)/2] {
+		if k.Status == Supported && k.Type != classType {
+			keys[i].Default = "(ribbon." + strings.TrimPrefix(k.Name, "<service>.ribbon.") + ")"
+		}
 	}
 	keys = append(keys, lift("ribbon.", globalRibbon, deadRibbonRows()...)...)
 	return append(keys, lift("niws.loadbalancer.<service>.", tripping, tripRows()...)...)
@@ -127,7 +131,7 @@ func deadRibbonRows() []row[Ribbon] {
 		only[Ribbon](Ignored, "httpclient.enabled", "true", "there is one built-in client"),
 		only[Ribbon](Ignored, "okhttp.enabled", "false", "there is one built-in client"),
 		only[Ribbon](Ignored, "restclient.enabled", "false", "there is one built-in client"),
-		only[Ribbon](Ignored, "http.client.enabled", "false", "there is one built-in client"),
+		dead[Ribbon](Ignored, "http.client.enabled", "there is one built-in client"),
 		dead[Ribbon](Ignored, "eager-load.**", "every service is built when the configuration is loaded"),
 	}
 }
@@ -156,6 +160,8 @@ func numbersOf(v *node, low, high int) ([]int, error) {
 	return numbers, nil
 }
 
+const classType = "class name"
+
 // classRow is a key that names a Java class. Of its short names, some are what is done
 // anyway, some are close enough for a warning; the rest is refused.
 func classRow(name string, same, near []string, instead string) row[Ribbon] {
@@ -173,7 +179,7 @@ func classRow(name string, same, near []string, instead string) row[Ribbon] {
 		}
 		return fault(v, "is not supported yet; %s", instead)
 	}
-	return row[Ribbon]{name: name, kind: "class name", def: "(" + same[0] + ")", doc: instead, set: set}
+	return row[Ribbon]{name: name, kind: classType, def: "(" + same[0] + ")", doc: instead, set: set}
 }
 
 func classRows() []row[Ribbon] {

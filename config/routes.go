@@ -83,11 +83,11 @@ var errNoScheme = errors.New("must start with http://, https:// or forward: (a s
 func (d *draft) checkLocation() error {
 	switch {
 	case d.url != "" && !isURL(d.url) && !isForward(d.url):
-		return fmt.Errorf("url %q %w", redact(d.url), errNoScheme)
+		return fmt.Errorf("the url %w", errNoScheme)
 	case d.url != "" && isURL(d.url):
 		return checkURL(d.url)
 	case strings.ContainsAny(d.serviceID, "/:") && !isForward(d.serviceID):
-		return fmt.Errorf("%q is no service id; a location with a host %w", redact(d.serviceID), errNoScheme)
+		return fmt.Errorf("that is no service id; a location with a host %w", errNoScheme)
 	}
 	return checkForward(d.url + d.serviceID)
 }
@@ -96,11 +96,11 @@ func checkURL(location string) error {
 	u, err := url.Parse(location)
 	switch {
 	case err != nil:
-		return fmt.Errorf("url %q cannot be read", redact(location))
+		return errors.New("the url cannot be read")
 	case u.Host == "" || u.Hostname() == "":
-		return fmt.Errorf("url %q has no host", redact(location))
+		return errors.New("the url has no host")
 	case u.User != nil:
-		return fmt.Errorf("url %q holds credentials; they would not be sent", redact(location))
+		return errors.New("the url holds credentials, which would not be sent")
 	}
 	return nil
 }
@@ -126,11 +126,11 @@ func (b *builder) checkRoutes() {
 			b.report.warnf(key, d.Position, "has a url and a service-id; the url is used")
 		}
 		if d.Shorthand == "" && d.Path != "" && !strings.HasPrefix(d.Path, "/") {
-			b.report.warnf(key, d.Position, "path %q has no leading slash; %q is used", d.Path, rooted(d.Path))
+			b.report.warnf(key, d.Position, "the path has no leading slash; one is added")
 		}
 		r := d.finished()
 		if first, taken := byPath[r.Path]; taken {
-			b.report.warnf(key, d.Position, "same path %s as route %s (%s), which it replaces", r.Path, first.Key, first.Position)
+			b.report.warnf(key, d.Position, "same path as route %s (%s), which it replaces", first.Key, first.Position)
 		}
 		byPath[r.Path] = r
 		b.config.Zuul.Routes = append(b.config.Zuul.Routes, r)

@@ -89,7 +89,7 @@ func isIPv6(host string) bool {
 }
 
 func notInHost(r rune) bool {
-	return r != '.' && r != '-' && r != '_' && !(r >= '0' && r <= '9') && !(r|0x20 >= 'a' && r|0x20 <= 'z')
+	return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_", r)
 }
 
 func hasPort(authority string) bool {

@@ -1,0 +1,90 @@
+package config
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// TestKeys sets every supported key to something other than its default: each must be
+// accepted and must change the result, or a row of the table is not wired up.
+func TestKeys(t *testing.T) {
+	names := map[string]bool{}
+	for _, k := range Keys() {
+		if names[uniform(k.Name)] {
+			t.Errorf("%s is twice in the table", k.Name)
+		}
+		names[uniform(k.Name)] = true
+		if k.Doc == "" {
+			t.Errorf("%s is not explained", k.Name)
+		}
+		if k.Status != Supported || k.Type == sectionType {
+			continue
+		}
+		name := strings.NewReplacer("<Filter>", "AFilter", "<phase>", "pre", "<", "my", ">", "", "**", "x").Replace(k.Name)
+		t.Run(name, func(t *testing.T) {
+			before, _ := Load("", Options{})
+			sources := Options{Set: []string{name + "=" + other(k)}}
+			if strings.Contains(name, "mapper") {
+				sources.Set = append(sources.Set, "gateway.service-route-mapper.service-pattern=x", "gateway.service-route-mapper.route-pattern=y")
+			}
+			after, report := Load("", sources)
+			if report.Err() != nil {
+				t.Fatal(report)
+			}
+			if k.Type == classType || strings.HasPrefix(name, "spring.profiles") || strings.HasPrefix(name, "spring.config") {
+				return
+			}
+			if reflect.DeepEqual(before, after) {
+				t.Errorf("%s=%s changes nothing", name, other(k))
+			}
+		})
+	}
+}
+
+// other gives a value of the type of a key that is not its default.
+func other(k Key) string {
+	switch {
+	case k.Type == "bool" && strings.Contains(k.Default, "true"):
+		return "false"
+	case k.Type == "bool":
+		return "true"
+	case k.Type == classType:
+		return strings.Trim(k.Default, "()")
+	case strings.Contains(k.Type, ", ") && !strings.HasPrefix(k.Type, "duration"):
+		for option := range strings.SplitSeq(k.Type, ", ") {
+			if option != k.Default && option != "SEMAPHORE" {
+				return option
+			}
+		}
+	case strings.HasSuffix(k.Name, "Percentage"):
+		return "21"
+	case strings.Contains(k.Name, "<key>.metrics.rollingStats.num"):
+		return "5"
+	case strings.Contains(k.Name, "<key>.metrics.rollingStats.time"):
+		return "20000"
+	case strings.Contains(k.Type, "CIDR"):
+		return "10.0.0.0/8"
+	case strings.Contains(k.Name, ".url"):
+		return "http://localhost"
+	case k.Name == "zuul.routes.<id>", strings.HasSuffix(k.Name, "path"), strings.HasSuffix(k.Name, "prefix"):
+		return "/seven"
+	}
+	return "217"
+}
+
+// TestVariables keeps environment variables unambiguous: no two keys without variables
+// may have the same one.
+func TestVariables(t *testing.T) {
+	owner := map[string]string{}
+	for _, k := range newCatalog().keys {
+		if k.set == nil || k.variables() > 0 {
+			continue
+		}
+		variable := squeezed(k.Name)
+		if other, taken := owner[variable]; taken {
+			t.Errorf("%s and %s are the same variable", k.Name, other)
+		}
+		owner[variable] = k.Name
+	}
+}
