@@ -90,19 +90,25 @@ func TestLocationRewriteZuul(t *testing.T) {
 	}
 }
 
-func TestLocationRewriteCase131(t *testing.T) {
-	t.Run("zuul 131 service route", func(t *testing.T) {
-		r := routeTo(t, routing.DefaultSettings(), routing.RouteSettings{Key: "service", Path: "/service/**"})
-		c := filtertest.New(t, "GET http://localhost:8080/service/a", filtertest.Route(r))
-		receive(c, http.StatusFound, "", "Location", "http://localhost:9001/redirectedUri")
-		owns := func(service, host string) bool { return service == "service" && host == "localhost:9001" }
-		got := filtertest.Serve(t, c, nil,
-			enabled(post.LocationRewriteSettings{StripPrefix: true, Owns: owns}),
-			post.SendResponse(post.SendResponseSettings{}))
-		if location := got.Header().Get("Location"); got.Code != 302 || location != "http://localhost:8080/service/redirectedUri" {
-			t.Errorf("%d to %s", got.Code, location)
-		}
-	})
+func TestLocationRewriteServiceRoute(t *testing.T) {
+	tests := map[string]struct{ from, want string }{
+		"zuul 131 a server of the service": {"http://localhost:9001/redirectedUri", "http://localhost:8080/service/redirectedUri"},
+		"C058 foreign host":                {"https://login.test/redirectedUri", "https://login.test/redirectedUri"},
+	}
+	owns := func(service, host string) bool { return service == "service" && host == "localhost:9001" }
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			r := routeTo(t, routing.DefaultSettings(), routing.RouteSettings{Key: "service", Path: "/service/**"})
+			c := filtertest.New(t, "GET http://localhost:8080/service/a", filtertest.Route(r))
+			receive(c, http.StatusFound, "", "Location", test.from)
+			got := filtertest.Serve(t, c, nil,
+				enabled(post.LocationRewriteSettings{StripPrefix: true, Owns: owns}),
+				post.SendResponse(post.SendResponseSettings{}))
+			if location := got.Header().Get("Location"); got.Code != http.StatusFound || location != test.want {
+				t.Errorf("%d to %s", got.Code, location)
+			}
+		})
+	}
 }
 
 // The route is /api/** to http://127.0.0.1:9001/, asked for as
