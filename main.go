@@ -106,9 +106,6 @@ func (f *flags) parse(args []string) (int, bool) {
 // options add, as run would.
 func (f *flags) load(opts []Option) (*config.Config, *config.Report) {
 	cfg, report := config.Load(f.config, config.Options{Profiles: f.profiles, Set: f.settings, Env: os.Environ()})
-	if report.Err() != nil {
-		return nil, report
-	}
 	Validate(cfg, report, opts...)
 	return cfg, report
 }

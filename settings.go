@@ -1,6 +1,8 @@
 package gozer
 
 import (
+	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 
@@ -96,6 +98,11 @@ func retryPolicy(cfg *config.Config, r config.Ribbon) lb.RetryPolicy {
 	}
 }
 
+// balancerSettings choose round robin, the only rule so far.
+func balancerSettings(r config.Ribbon) lb.BalancerSettings {
+	return lb.BalancerSettings{Trip: lb.TripPolicy{Failures: r.Trip.Failures, Factor: r.Trip.Factor, Max: r.Trip.Max}}
+}
+
 // listedServers are the ones that listOfServers names.
 func listedServers(r config.Ribbon) []lb.Server {
 	list := make([]lb.Server, 0, len(r.Servers))
@@ -152,20 +159,21 @@ func poolSettings(cfg *config.Config, key string) ribboncmd.PoolSettings {
 // come after and win.
 func fallbacks(cfg *config.Config, inGo []serviceFallback) (*fallback.Registry, error) {
 	var entries []fallback.Entry
+	var problems []error
 	for service, f := range cfg.Gateway.Fallback {
 		static := &fallback.Static{Status: f.Status, Header: http.Header{}, Body: []byte(f.Body)}
 		for name, value := range f.Headers {
 			static.Header.Set(name, value)
 		}
 		if err := static.Validate(); err != nil {
-			return nil, err
+			problems = append(problems, fmt.Errorf("gozer: gateway.fallback.%s: %w", service, err))
 		}
 		entries = append(entries, fallback.Entry{Service: service, Provider: static})
 	}
 	for _, f := range inGo {
 		entries = append(entries, fallback.Entry{Service: f.service, Provider: f.provider})
 	}
-	return fallback.NewRegistry(entries...), nil
+	return fallback.NewRegistry(entries...), errors.Join(problems...)
 }
 
 // serviceIDs lists every service that can be asked for: those with settings,

@@ -24,14 +24,16 @@ type snapshot struct {
 	table    *routing.Table
 	services services
 	chain    *filters.Chain
-	warnings []string // about routes that are not what they seem
+	warnings []routing.Problem // about routes that are not what they seem
 }
 
 // apply moves the balancers to the servers of the snapshot and lets go of the
 // state of services that it does not know.
 func (s *snapshot) apply(g *Gateway) {
 	for id, service := range s.services {
-		service.Balance.Balancer.SetServers(g.servers(id, s.config.RibbonFor(id)))
+		ribbon := s.config.RibbonFor(id)
+		service.Balance.Balancer.Configure(balancerSettings(ribbon))
+		service.Balance.Balancer.SetServers(g.servers(id, ribbon))
 	}
 	g.state.retain(s.services)
 }
@@ -56,62 +58,58 @@ func (s services) own(service, host string) bool {
 
 func (s services) ids() []string { return slices.Sorted(maps.Keys(s)) }
 
-// build makes the snapshot of a configuration.
+// build makes the snapshot of a configuration. With an error it returns as much
+// of one as could be built, for the sake of a complete report; it must not
+// serve.
 func (g *Gateway) build(cfg *config.Config) (*snapshot, error) {
 	s := &snapshot{config: cfg, paths: pathOptions(cfg)}
-	var err error
-	if err = s.route(g.hub.Services()); err != nil {
-		return nil, err
-	}
-	if s.services, err = g.services(cfg, s.table); err != nil {
-		return nil, err
-	}
-	s.chain, err = filters.NewChain(g.specs(s), filters.Settings{
+	routes := s.route(g.hub.Services())
+	services := g.connect(s)
+	chain, chained := filters.NewChain(g.specs(s), filters.Settings{
 		Disabled: func(name string, phase filters.Phase) bool { return cfg.FilterDisabled(name, string(phase)) },
 		Decode:   cfg.DecodeFilter,
 		Meter:    g.state.meter,
 		Logger:   g.options.logger,
 	})
-	if err != nil {
-		return nil, err
-	}
-	return s, nil
+	s.chain = chain
+	return s, errors.Join(routes, services, chained)
 }
 
 // route builds the table of the configured routes and the discovered services.
 func (s *snapshot) route(discovered []string) error {
 	settings, err := routingSettings(s.config)
-	if err != nil {
-		return err
-	}
 	table, problems := routing.Build(settings, discovered)
 	s.table = table
-	var fatal []error
+	fatal := []error{err}
 	for _, p := range problems {
 		if p.Fatal {
-			fatal = append(fatal, fmt.Errorf("gozer: %s", p))
+			fatal = append(fatal, &routeError{p})
 		} else {
-			s.warnings = append(s.warnings, p.String())
+			s.warnings = append(s.warnings, p)
 		}
 	}
 	return errors.Join(fatal...)
 }
 
-func (g *Gateway) services(cfg *config.Config, table *routing.Table) (services, error) {
-	registry, err := fallbacks(cfg, g.options.fallbacks)
-	if err != nil {
-		return nil, err
-	}
-	all := services{}
-	var problems []error
-	for _, id := range serviceIDs(cfg, table.Routes(), g.hub.Snapshot()) {
-		service, err := g.service(cfg, id, registry)
+// routeError is a route that cannot be served.
+type routeError struct{ routing.Problem }
+
+func (e *routeError) Error() string { return "gozer: " + e.String() }
+
+// connect makes the services of a snapshot.
+func (g *Gateway) connect(s *snapshot) error {
+	s.services = services{}
+	registry, err := fallbacks(s.config, g.options.fallbacks)
+	problems := []error{err}
+	for _, id := range serviceIDs(s.config, s.table.Routes(), g.hub.Snapshot()) {
+		service, err := g.service(s.config, id, registry)
 		if err != nil {
 			problems = append(problems, fmt.Errorf("gozer: service %s: %w", id, err))
+			continue
 		}
-		all[id] = service
+		s.services[id] = service
 	}
-	return all, errors.Join(problems...)
+	return errors.Join(problems...)
 }
 
 func (g *Gateway) service(cfg *config.Config, id string, registry *fallback.Registry) (*route.Service, error) {

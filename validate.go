@@ -1,11 +1,13 @@
 package gozer
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
 	"github.com/gozer-gateway/gozer/config"
 	"github.com/gozer-gateway/gozer/filters"
+	"github.com/gozer-gateway/gozer/routing"
 )
 
 // Validate looks at cfg as New would, with what the options add, and puts what
@@ -15,13 +17,28 @@ func Validate(cfg *config.Config, report *config.Report, opts ...Option) {
 	g := newGateway(cfg, opts)
 	s, err := g.build(cfg)
 	for _, problem := range separate(err) {
+		if route, ok := errors.AsType[*routeError](problem); ok {
+			addRouteProblem(cfg, report, config.Error, route.Problem)
+			continue
+		}
 		report.AddError("", config.Position{}, problem)
 	}
-	if s != nil {
-		for _, warning := range s.warnings {
-			report.Add(config.Finding{Severity: config.Warning, Message: warning})
-		}
-		checkNames(cfg, report, s.chain.Filters())
+	for _, warning := range s.warnings {
+		addRouteProblem(cfg, report, config.Warning, warning)
+	}
+	checkNames(cfg, report, g.specs(s))
+}
+
+// addRouteProblem adds what the routing table says about a route, unless the
+// report has something about that very line already.
+func addRouteProblem(cfg *config.Config, report *config.Report, severity config.Severity, p routing.Problem) {
+	finding := config.Finding{Severity: severity, Message: p.String()}
+	i := slices.IndexFunc(cfg.Zuul.Routes, func(r config.Route) bool { return r.Key == p.Route })
+	if i >= 0 {
+		finding = config.Finding{Severity: severity, Key: "zuul.routes." + p.Route, Position: cfg.Zuul.Routes[i].Position, Message: p.Message}
+	}
+	if !slices.ContainsFunc(report.Findings(), func(f config.Finding) bool { return f.Position.Line > 0 && f.Position == finding.Position }) {
+		report.Add(finding)
 	}
 }
 
@@ -42,25 +59,25 @@ func separate(err error) []error {
 }
 
 // checkNames reports settings of filters that are not there.
-func checkNames(cfg *config.Config, report *config.Report, known []filters.Info) {
+func checkNames(cfg *config.Config, report *config.Report, known []filters.Spec) {
 	for _, block := range cfg.FilterSettings() {
-		if !slices.ContainsFunc(known, func(f filters.Info) bool { return f.Name == block.Name }) {
+		if !slices.ContainsFunc(known, func(f filters.Spec) bool { return f.Name == block.Name }) {
 			report.Add(unknownFilter("gateway.filters."+block.Name, block.Name, block.Position, known))
 		}
 	}
 	for _, ref := range cfg.Zuul.DisabledFilters {
-		if !slices.ContainsFunc(known, func(f filters.Info) bool { return disables(ref, f) }) {
+		if !slices.ContainsFunc(known, func(f filters.Spec) bool { return disables(ref, f) }) {
 			report.Add(unknownFilter("zuul."+ref.Name+"."+ref.Phase+".disable", ref.Name, ref.Position, known))
 		}
 	}
 }
 
 // disables ignores letter case, since an environment variable has none.
-func disables(ref config.FilterRef, f filters.Info) bool {
+func disables(ref config.FilterRef, f filters.Spec) bool {
 	return strings.EqualFold(ref.Name, f.Name) && strings.EqualFold(ref.Phase, string(f.Phase))
 }
 
-func unknownFilter(key, name string, at config.Position, known []filters.Info) config.Finding {
+func unknownFilter(key, name string, at config.Position, known []filters.Spec) config.Finding {
 	names := make([]string, len(known))
 	for i, f := range known {
 		names[i] = f.Name

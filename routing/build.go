@@ -72,7 +72,7 @@ func (b *builder) fill(t *Table) {
 func (b *builder) addConfigured(s RouteSettings) {
 	s = s.withDefaults()
 	if hasText(s.URL) && hasText(s.ServiceID) {
-		b.report(s.Key, false, "url %q wins over service id %q", s.URL, s.ServiceID)
+		b.report(s.Key, false, "the url wins over service id %q", s.ServiceID)
 	}
 	e, err := b.entry(s)
 	if err != nil {

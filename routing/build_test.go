@@ -83,12 +83,12 @@ func TestBuildProblems(t *testing.T) {
 		fatal bool
 	}{
 		{"zuul 68 pattern", route("r", "/foo{}/**", "foo"), `route r: invalid route: pattern "/foo{}/**": "{}" has no name`, true},
-		{"C202 scheme missing", route("r", "", "localhost:9001"), `location "localhost:9001" is neither`, true},
-		{"unknown scheme", route("r", "", "ftp://h/x"), `location "ftp://h/x" is neither`, true},
-		{"no host", route("r", "", "http:///x"), "has no host", true},
-		{"opaque", route("r", "", "http:h"), "has no host", true},
+		{"C202 scheme missing", route("r", "", "localhost:9001"), `the location is neither`, true},
+		{"unknown scheme", route("r", "", "ftp://h/x"), `the location is neither`, true},
+		{"no host", route("r", "", "http:///x"), "there is no host", true},
+		{"opaque", route("r", "", "http:h"), "there is no host", true},
 		{"bad port", route("r", "", "http://h:x/"), "invalid port", true},
-		{"port too high", route("r", "", "http://h:65536/"), "no such port", true},
+		{"port too high", route("r", "", "http://h:65536/"), "is no port", true},
 		{"bad escape", route("r", "", "http://h/%zz"), "invalid URL escape", true},
 		{"user", route("r", "", "http://me:secret@h/"), "user name or password", true},
 		{"query", route("r", "", "http://h/?a=b"), "query or fragment", true},

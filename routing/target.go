@@ -19,7 +19,7 @@ func (r *Route) setTarget() error {
 		r.Kind = KindForward
 		return r.setForward(rest)
 	case strings.ContainsAny(r.Location, ":/\\?#@ \t\r\n"):
-		return fmt.Errorf("location %q is neither an http or https URL, nor \"forward:\" and a path, nor a service id", r.Location)
+		return errors.New("the location is neither an http or https URL, nor \"forward:\" and a path, nor a service id")
 	}
 	r.ServiceID = r.Location
 	return nil
@@ -37,7 +37,7 @@ func (r *Route) setURL() error {
 	}
 	p, err := ParsePath(path, PathOptions{})
 	if err != nil {
-		return fmt.Errorf("url %q: %w", r.Location, err)
+		return fmt.Errorf("url: %w", err)
 	}
 	r.BasePath = p.Raw
 	if p.Raw != path {
@@ -46,7 +46,7 @@ func (r *Route) setURL() error {
 	return nil
 }
 
-// parseURL leaves the URL, which may hold a password, out of its errors until it is known to have none.
+// parseURL leaves the URL, whose user info and query may be secret, out of its errors.
 func parseURL(location string) (*url.URL, error) {
 	u, err := url.Parse(location)
 	var wrapped *url.Error
@@ -67,11 +67,11 @@ func checkURL(u *url.URL) error {
 	case u.User != nil:
 		return errors.New("a user name or password is not supported")
 	case u.Hostname() == "":
-		return fmt.Errorf("%q has no host", u)
+		return errors.New("there is no host")
 	case port != "" && (err != nil || number == 0):
-		return fmt.Errorf("%q: no such port", u)
+		return fmt.Errorf("%q is no port", port)
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
-		return fmt.Errorf("%q: a query or fragment would be lost", u)
+		return errors.New("a query or fragment would be lost")
 	}
 	return nil
 }
@@ -82,7 +82,7 @@ func (r *Route) setForward(target string) error {
 		return fmt.Errorf("forward: %w", err)
 	}
 	if u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
-		return fmt.Errorf("forward target %q: a query or fragment would be lost", target)
+		return errors.New("forward target: a query or fragment would be lost")
 	}
 	p, err := ParsePath(u.EscapedPath(), PathOptions{})
 	if err != nil {
