@@ -6,7 +6,6 @@ package upstream
 
 import (
 	"context"
-	"crypto/tls"
 	"net"
 	"net/http"
 	"strings"
@@ -97,25 +96,21 @@ var _ http.RoundTripper = (*Transport)(nil)
 // New returns a Transport without any connection. It starts nothing.
 func New(s Settings) *Transport {
 	s = s.withDefaults()
-	dialer := &net.Dialer{Timeout: s.ConnectTimeout}
+	dialer := newDialer(s)
 	return &Transport{
 		limits:      newLimits(s),
 		readTimeout: s.ReadTimeout,
 		http: &http.Transport{
-			DialContext:            dialer.DialContext,
-			TLSHandshakeTimeout:    s.ConnectTimeout,
+			DialContext:            dialer.dial,
+			DialTLSContext:         dialer.dialTLS,
 			ResponseHeaderTimeout:  s.ReadTimeout,
 			IdleConnTimeout:        s.IdleTimeout,
 			MaxIdleConns:           s.MaxTotal,
 			MaxIdleConnsPerHost:    s.MaxPerHost,
 			MaxResponseHeaderBytes: s.MaxHeaderBytes,
 			DisableCompression:     true,
-			TLSNextProto:           map[string]func(string, *tls.Conn) http.RoundTripper{}, // HTTP/1.1 only
-			TLSClientConfig: &tls.Config{
-				InsecureSkipVerify: s.SkipVerify, //nolint:gosec // the user's own zuul.ssl-hostname-validation-enabled: false
-			},
-			WriteBufferSize: 8 << 10,
-			ReadBufferSize:  16 << 10,
+			WriteBufferSize:        8 << 10,
+			ReadBufferSize:         16 << 10,
 		},
 	}
 }

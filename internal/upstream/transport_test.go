@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -187,5 +188,29 @@ func TestHugeHeadIsRefused(t *testing.T) {
 	}))
 	if _, err := get(t, newTransport(t, upstream.Settings{MaxHeaderBytes: 8 << 10}), b.URL()); err == nil {
 		t.Fatal("a head beyond the limit was accepted")
+	}
+}
+
+func TestTLS(t *testing.T) {
+	server := httptest.NewTLSServer(backendtest.Answer(http.StatusOK, "secret"))
+	defer server.Close()
+
+	_, err := get(t, newTransport(t, upstream.Settings{}), server.URL)
+	var unsent interface{ NothingSent() bool }
+	if !errors.As(err, &unsent) || !unsent.NothingSent() {
+		t.Fatalf("unknown authority: %v, want a failure before anything was sent", err)
+	}
+	body := mustGet(t, newTransport(t, upstream.Settings{SkipVerify: true}), server.URL)
+	if got, err := io.ReadAll(body); err != nil || string(got) != "secret" {
+		t.Fatalf("without checks: %q, %v", got, err)
+	}
+}
+
+func TestHangUpDuringTheHandshake(t *testing.T) {
+	raw := backendtest.StartRaw(t, backendtest.Step{Await: "\x16", Close: true})
+	_, err := get(t, newTransport(t, upstream.Settings{}), "https://"+raw.Addr)
+	var unsent interface{ NothingSent() bool }
+	if !errors.As(err, &unsent) || !unsent.NothingSent() {
+		t.Fatalf("error %v, want a failure before anything was sent", err)
 	}
 }
