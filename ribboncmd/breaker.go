@@ -15,6 +15,7 @@ import (
 // State of a circuit.
 type State int32
 
+// The states. A circuit starts closed.
 const (
 	Closed   State = iota // calls pass
 	Open                  // calls are refused until the sleep window is over

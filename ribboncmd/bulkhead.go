@@ -30,26 +30,24 @@ func (p *permits) add() { p.held.Add(1) }
 func (p *permits) giveBack() { p.held.Add(-1) }
 
 // enter takes the place of one call in the bulkhead. With Thread it may wait
-// in the queue until ctx ends. A nil error has to be answered by leave with
-// the same pool, which is nil with Semaphore.
-func (s *state) enter(ctx context.Context, settings *Settings) (*pool, error) {
-	if settings.Isolation == Semaphore {
-		if !s.running.take(settings.MaxConcurrent) {
-			return nil, ErrSemaphoreRejected
+// in the queue until ctx ends. A nil error has to be answered by leave.
+func (a *attachment) enter(ctx context.Context, settings *Settings) error {
+	if a.pool == nil {
+		if !a.state.running.take(settings.MaxConcurrent) {
+			return ErrSemaphoreRejected
 		}
-		return nil, nil //nolint:nilnil // no pool is what Semaphore means
+		return nil
 	}
-	p := s.pool.Load()
-	if err := p.enter(ctx, settings.Pool); err != nil {
-		return nil, err
+	if err := a.pool.enter(ctx, settings.Pool); err != nil {
+		return err
 	}
-	s.running.add()
-	return p, nil
+	a.state.running.add()
+	return nil
 }
 
-func (s *state) leave(p *pool, settings *Settings) {
-	s.running.giveBack()
-	if p != nil {
-		p.leave(settings.Pool)
+func (a *attachment) leave() {
+	a.state.running.giveBack()
+	if a.pool != nil {
+		a.pool.leave()
 	}
 }

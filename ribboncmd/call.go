@@ -19,8 +19,7 @@ type call struct {
 }
 
 func newCall(parent context.Context, now time.Time, limit time.Duration) *call {
-	c := &call{}
-	c.ctx.parent = parent
+	c := &call{ctx: callContext{parent: parent}}
 	if limit > 0 {
 		c.ctx.deadline = now.Add(limit)
 	}

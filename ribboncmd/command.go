@@ -14,7 +14,13 @@ type Command struct {
 	service  string
 	commands *Commands
 	policy   policy
-	attached atomic.Pointer[state]
+	attached atomic.Pointer[attachment]
+}
+
+// attachment is what a command has found in the registry.
+type attachment struct {
+	state *state
+	pool  *pool // of its own policy; nil unless Thread
 }
 
 // Service returns the service id.
@@ -36,8 +42,9 @@ func (c *Command) Settings() Settings { return c.policy.Settings }
 // Errors are always *Error. The caller's own end is reported as Cancelled
 // and counts for nobody; if the caller's deadline was it, as Timeout.
 func (c *Command) Execute(ctx context.Context, run Run) (*http.Response, error) {
-	s := c.state()
-	resp, outcome, err := c.execute(ctx, s, run)
+	a := c.attach()
+	s := a.state
+	resp, outcome, err := c.execute(ctx, a, run)
 	if err == nil {
 		return resp, nil
 	}
@@ -51,8 +58,8 @@ func (c *Command) Execute(ctx context.Context, run Run) (*http.Response, error) 
 
 // execute is everything but the fallback. A panic in run leaves the outcome as
 // Failure.
-func (c *Command) execute(ctx context.Context, s *state, run Run) (_ *http.Response, outcome Outcome, err error) {
-	now := time.Now()
+func (c *Command) execute(ctx context.Context, a *attachment, run Run) (_ *http.Response, outcome Outcome, err error) {
+	s, now := a.state, time.Now()
 	trialID, ok := s.breaker.admit(&c.policy.Breaker, now, c.policy.guard())
 	if !ok {
 		s.count(EventShortCircuited)
@@ -62,26 +69,26 @@ func (c *Command) execute(ctx context.Context, s *state, run Run) (_ *http.Respo
 	defer func() { s.finish(trialID, outcome) }()
 
 	call := newCall(ctx, now, c.policy.deadline())
-	p, err := s.enter(&call.ctx, &c.policy.Settings)
-	if err != nil {
+	if err = a.enter(&call.ctx, &c.policy.Settings); err != nil {
 		call.ctx.release()
 		outcome = refusalOf(err)
 		return nil, outcome, err
 	}
-	defer s.leave(p, &c.policy.Settings)
+	defer a.leave()
 	resp, outcome, err := call.do(run, c.policy.FailureStatus)
 	return resp, outcome, err
 }
 
-// state returns the state of the service with the command's policy in force.
-func (c *Command) state() *state {
-	s := c.attached.Load()
-	if s == nil || s.forgotten.Load() {
-		s = c.commands.attach(c.service, &c.policy)
-		c.attached.Store(s)
+// attach finds the state of the service and puts the command's policy in
+// force.
+func (c *Command) attach() *attachment {
+	a := c.attached.Load()
+	if a == nil || a.state.forgotten.Load() {
+		a = c.commands.attach(c.service, &c.policy)
+		c.attached.Store(a)
 	}
-	if s.policy.Load() != &c.policy {
-		s.adopt(&c.policy, c.commands.poolOf(&c.policy))
+	if a.state.policy.Load() != &c.policy {
+		a.state.adopt(&c.policy, a.pool)
 	}
-	return s
+	return a
 }

@@ -53,9 +53,9 @@ func New(listener func(Transition)) *Commands {
 }
 
 // Command couples settings with the state of a service, which is shared with
-// every other command of that service id. Nothing changes before the command
-// executes for the first time; from then on its settings are in force. A nil
-// provider means that there is no fallback.
+// every other command of that service id. Making one changes nothing; its
+// settings are in force from its first execution on. A nil provider means that
+// there is no fallback.
 func (c *Commands) Command(service string, s Settings, provider fallback.Provider) *Command {
 	if s.Pool.Key == "" {
 		s.Pool.Key = DefaultPoolKey
@@ -98,13 +98,17 @@ func (c *Commands) due(now time.Duration) (due []dueRoll, next time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	next = now + forgetAfter
+	stale := false
 	for _, s := range c.states {
 		if times := s.advance(now); times > 0 {
 			due = append(due, dueRoll{s, times})
 		}
 		next = min(next, s.nextRoll)
+		stale = stale || s.stale()
 	}
-	c.forget(func(s *state) bool { return s.idle >= forgetAfter })
+	if stale {
+		c.forget((*state).stale)
+	}
 	return due, next
 }
 
@@ -115,46 +119,48 @@ func (s *state) advance(now time.Duration) (times int) {
 		return 0
 	}
 	p := s.policy.Load()
-	ended := (now-s.nextRoll)/p.interval() + 1
-	s.nextRoll += ended * p.interval()
+	ended := int((now-s.nextRoll)/p.interval()) + 1
+	passed := time.Duration(ended) * p.interval()
+	s.nextRoll += passed
 	if seen := s.total(); seen != s.seen || !s.quiet() {
 		s.seen, s.idle = seen, 0
 	} else {
-		s.idle += ended * p.interval()
+		s.idle += passed
 	}
-	return min(int(ended), p.buckets())
+	return min(ended, p.buckets())
 }
 
-// attach returns the state of a service, a new one with the given policy if
-// there is none.
-func (c *Commands) attach(service string, p *policy) *state {
+func (s *state) stale() bool { return s.idle >= forgetAfter }
+
+// attach finds the state of a service, or makes one with the given policy, and
+// the policy's pool.
+func (c *Commands) attach(service string, p *policy) *attachment {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if s, ok := c.states[service]; ok {
-		return s
+		return &attachment{s, c.poolOf(p)}
 	}
 	if len(c.states) >= crowded {
 		c.forget((*state).quiet)
 	}
-	s := c.newState(service, p)
+	shared := c.poolOf(p)
+	s := c.newState(service, p, shared)
 	c.states[service] = s
 	select {
 	case c.added <- struct{}{}:
 	default:
 	}
-	return s
+	return &attachment{s, shared}
 }
 
-// newState makes a state that rolls together with all others of its interval;
-// c.mu is held.
-func (c *Commands) newState(service string, p *policy) *state {
+// newState makes a state that rolls together with all others of its interval.
+func (c *Commands) newState(service string, p *policy, shared *pool) *state {
 	s := &state{service: service}
 	s.breaker = newBreaker(s.window.Load, func(from, to State) {
 		c.listener(Transition{Service: service, From: from, To: to, At: time.Now()})
 	})
-	s.adopt(p, c.poolLocked(p))
-	interval := p.interval()
-	s.nextRoll = (time.Since(c.start)/interval + 1) * interval
+	s.adopt(p, shared)
+	s.nextRoll = time.Since(c.start).Truncate(p.interval()) + p.interval()
 	return s
 }
 
@@ -181,14 +187,8 @@ func (c *Commands) forget(which func(*state) bool) {
 	}
 }
 
+// poolOf returns the pool of a Thread policy, nil for others; c.mu is held.
 func (c *Commands) poolOf(p *policy) *pool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.poolLocked(p)
-}
-
-// poolLocked returns the pool of a Thread policy, nil for others; c.mu is held.
-func (c *Commands) poolLocked(p *policy) *pool {
 	if p.Isolation != Thread {
 		return nil
 	}

@@ -5,6 +5,7 @@ package ribboncmd
 // fallback.
 type Event uint8
 
+// The events: executions, fallbacks, errors returned.
 const (
 	EventSuccess Event = iota
 	EventFailure

@@ -4,6 +4,7 @@ package ribboncmd
 // exception is FallbackRejected.
 type Outcome uint8
 
+// The outcomes. All but Success are found in an Error.
 const (
 	Success            Outcome = iota // a response came in time, whatever its status
 	Failure                           // the call returned an error or panicked

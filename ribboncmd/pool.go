@@ -8,9 +8,10 @@ import (
 
 // pool bounds the calls of all commands with one pool key. Beyond that a
 // bounded number of calls wait, first come, first served. The zero value is an
-// empty pool; sizes come with each call.
+// empty pool; its size is what the latest call has brought with it.
 type pool struct {
 	mu      sync.Mutex
+	workers int       // guarded by mu
 	active  int       // guarded by mu
 	waiters list.List // guarded by mu; of chan struct{}, closed to hand over a place
 }
@@ -18,7 +19,9 @@ type pool struct {
 // enter takes a place, waits for one until ctx ends, or is rejected at once.
 func (p *pool) enter(ctx context.Context, sizes PoolSettings) error {
 	p.mu.Lock()
-	if p.waiters.Len() == 0 && p.active < sizes.Workers() {
+	p.workers = sizes.Workers()
+	p.handOver()
+	if p.active < p.workers { // then nobody waits any more
 		p.active++
 		p.mu.Unlock()
 		return nil
@@ -35,35 +38,35 @@ func (p *pool) enter(ctx context.Context, sizes PoolSettings) error {
 	case <-ready:
 		return nil
 	case <-ctx.Done():
-		p.abandon(waiter, ready, sizes)
+		p.abandon(waiter, ready)
 		return endOf(ctx)
 	}
 }
 
 // abandon leaves the queue, or gives back the place that was handed over in
 // the same moment.
-func (p *pool) abandon(waiter *list.Element, ready <-chan struct{}, sizes PoolSettings) {
+func (p *pool) abandon(waiter *list.Element, ready <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	select {
 	case <-ready:
 		p.active--
-		p.handOver(sizes)
+		p.handOver()
 	default:
 		p.waiters.Remove(waiter)
 	}
 }
 
 // leave gives a place back, to the longest waiting call first.
-func (p *pool) leave(sizes PoolSettings) {
+func (p *pool) leave() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.active--
-	p.handOver(sizes)
+	p.handOver()
 }
 
-func (p *pool) handOver(sizes PoolSettings) {
-	for p.active < sizes.Workers() && p.waiters.Len() > 0 {
+func (p *pool) handOver() {
+	for p.active < p.workers && p.waiters.Len() > 0 {
 		first := p.waiters.Front()
 		close(p.waiters.Remove(first).(chan struct{}))
 		p.active++

@@ -5,7 +5,7 @@ package ribboncmd
 const DefaultPoolKey = "RibbonCommand"
 
 // PoolSettings of Thread isolation. Commands with one Key share one pool; each
-// applies its own sizes to it, so they had better agree.
+// call applies its command's sizes to it, so they had better agree.
 type PoolSettings struct {
 	Key         string // "" means DefaultPoolKey
 	CoreSize    int

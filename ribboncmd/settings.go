@@ -116,27 +116,3 @@ func (s Settings) Validate() error {
 	refuse(s.Window < s.SnapshotInterval, "rolling window is shorter than the health snapshot interval")
 	return errors.Join(problems...)
 }
-
-// deadline is the limit of one call, zero for none.
-func (s *Settings) deadline() time.Duration {
-	if !s.TimeoutEnabled {
-		return 0
-	}
-	return max(s.Timeout, 0)
-}
-
-func (s *Settings) interval() time.Duration {
-	if s.SnapshotInterval <= 0 {
-		return defaultSnapshotInterval
-	}
-	return s.SnapshotInterval
-}
-
-// buckets of the health window, whole intervals only.
-func (s *Settings) buckets() int {
-	window := s.Window
-	if window <= 0 {
-		window = defaultWindow
-	}
-	return int(max(window/s.interval(), 1))
-}

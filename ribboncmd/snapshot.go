@@ -42,11 +42,11 @@ func (c *Commands) Snapshots() []Snapshot {
 // Snapshot returns the state of the command's service under the command's own
 // settings, whichever are in force.
 func (c *Command) Snapshot() Snapshot {
-	s := c.attached.Load()
-	if s == nil || s.forgotten.Load() {
-		s = c.commands.attach(c.service, &c.policy)
+	a := c.attached.Load()
+	if a == nil || a.state.forgotten.Load() {
+		a = c.commands.attach(c.service, &c.policy)
 	}
-	return s.snapshot(&c.policy)
+	return a.state.snapshot(&c.policy)
 }
 
 func (s *state) snapshot(p *policy) Snapshot {

@@ -5,20 +5,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/gozer-gateway/gozer/fallback"
 	"github.com/gozer-gateway/gozer/internal/window"
 )
-
-// policy is what one configuration says about a command. Immutable.
-type policy struct {
-	Settings
-	provider fallback.Provider // nil: none
-}
-
-// guard is how long a trial may keep others out.
-func (p *policy) guard() time.Duration {
-	return max(p.deadline(), p.Breaker.SleepWindow)
-}
 
 // state is what a command keeps across reloads.
 type state struct {
@@ -29,7 +17,7 @@ type state struct {
 	events    [numEvents]atomic.Int64
 	policy    atomic.Pointer[policy] // in force: that of the latest execution
 	window    atomic.Pointer[window.Window]
-	pool      atomic.Pointer[pool] // of the policy in force; nil unless Thread
+	pool      atomic.Pointer[pool] // of the policy in force, to be shown; nil unless Thread
 	forgotten atomic.Bool          // the registry has let go of it
 
 	adopting sync.Mutex // one change of policy at a time

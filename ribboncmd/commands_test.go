@@ -1,0 +1,188 @@
+package ribboncmd_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gozer-gateway/gozer/ribboncmd"
+)
+
+func TestReload(t *testing.T) {
+	scenario(t, "an open circuit and its counters survive", quick(), func(b *bench) {
+		b.trip()
+		b.reload(func(s *ribboncmd.Settings) { s.Breaker.RequestVolumeThreshold = 50 })
+		_, err := b.do(succeed)
+		wantOutcome(b, err, ribboncmd.ShortCircuited)
+		if n := b.snapshot().Events[ribboncmd.EventFailure]; n != 1 {
+			b.Errorf("%d failures on record", n)
+		}
+	})
+	scenario(t, "settings are not in force before the first execution", lenient(), func(b *bench) {
+		b.times(5, fail)
+		strict := b.settings
+		strict.Breaker.RequestVolumeThreshold = 1
+		cmd := b.commands.Command(service, strict, nil)
+		b.tick()
+		b.wantState(ribboncmd.Closed)
+		other := &bench{T: b.T, cmd: cmd}
+		if _, err := other.do(succeed); err != nil {
+			b.Error(err)
+		}
+		b.tick()
+		b.wantState(ribboncmd.Open)
+	})
+	scenario(t, "a window of another shape starts empty", lenient(), func(b *bench) {
+		b.times(5, fail)
+		b.tick()
+		b.wantHealth(5, 5)
+		b.reload(func(s *ribboncmd.Settings) { s.SnapshotInterval = 200 * time.Millisecond })
+		b.times(2, succeed)
+		b.tick()
+		b.wantHealth(2, 0)
+	})
+	scenario(t, "from semaphore to pool with a call in flight", lenient(), func(b *bench) {
+		old := b.spawn(slow(busy))
+		b.reload(func(s *ribboncmd.Settings) { s.Isolation = ribboncmd.Thread; s.Pool.CoreSize = 1 })
+		if _, err := b.do(succeed); err != nil {
+			b.Error(err)
+		}
+		wantSuccess(b, old)
+	})
+}
+
+func TestIdleCommandsAreForgotten(t *testing.T) {
+	scenario(t, "after ten minutes, and found again", quick(), func(b *bench) {
+		b.times(1, succeed)
+		b.sleep(9 * time.Minute)
+		if n := len(b.commands.Snapshots()); n != 1 {
+			b.Fatalf("%d commands after nine minutes", n)
+		}
+		b.sleep(2 * time.Minute)
+		if n := len(b.commands.Snapshots()); n != 0 {
+			b.Fatalf("%d commands after eleven minutes", n)
+		}
+		b.trip()
+		if n := len(b.commands.Snapshots()); n != 1 {
+			b.Fatalf("%d commands after another call", n)
+		}
+	})
+	scenario(t, "an open circuit and a running call are kept", quick(), func(b *bench) {
+		b.trip()
+		s := b.settings
+		s.TimeoutEnabled = false
+		other := &bench{T: b.T, cmd: b.commands.Command("orders", s, nil)}
+		running := other.spawn(slow(time.Hour))
+		b.sleep(30 * time.Minute)
+		if n := len(b.commands.Snapshots()); n != 2 {
+			b.Errorf("%d commands left", n)
+		}
+		wantSuccess(b, running)
+	})
+	t.Run("C167 service ids made up by clients", func(t *testing.T) {
+		commands := ribboncmd.New(nil)
+		for i := range 20_001 {
+			cmd := commands.Command(fmt.Sprintf("made-up-%d", i), threads(10, -1, 5), nil)
+			if _, err := cmd.Execute(t.Context(), badRequest); err == nil { //nolint:bodyclose // no response
+				t.Fatal("a bad request succeeded")
+			}
+		}
+		if n := len(commands.Snapshots()); n > 10_000 {
+			t.Errorf("%d commands are kept", n)
+		}
+	})
+}
+
+func TestEachCommandHasItsOwnInterval(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := start(t, lenient(), nil)
+		s := lenient()
+		s.SnapshotInterval = 250 * time.Millisecond
+		other := &bench{T: t, cmd: b.commands.Command("orders", s, nil), settings: s}
+		b.times(1, succeed)
+		other.times(1, succeed)
+		for _, step := range []struct{ fast, slow int64 }{{1, 0}, {1, 0}, {1, 1}} {
+			b.tick()
+			b.wantHealth(step.fast, 0)
+			other.wantHealth(step.slow, 0)
+		}
+	})
+}
+
+func TestValidate(t *testing.T) {
+	if err := ribboncmd.DefaultSettings().Validate(); err != nil {
+		t.Errorf("defaults: %v", err)
+	}
+	tests := map[string]func(*ribboncmd.Settings){
+		"timeout is not positive":                        func(s *ribboncmd.Settings) { s.Timeout = 0 },
+		"max concurrent requests is negative":            func(s *ribboncmd.Settings) { s.MaxConcurrent = -1 },
+		"max concurrent fallbacks is negative":           func(s *ribboncmd.Settings) { s.Fallback.MaxConcurrent = -1 },
+		"pool core size is below 1":                      func(s *ribboncmd.Settings) { s.Pool.CoreSize = 0 },
+		"request volume threshold is negative":           func(s *ribboncmd.Settings) { s.Breaker.RequestVolumeThreshold = -1 },
+		"error threshold percentage is negative":         func(s *ribboncmd.Settings) { s.Breaker.ErrorThresholdPercentage = -1 },
+		"sleep window is negative":                       func(s *ribboncmd.Settings) { s.Breaker.SleepWindow = -1 },
+		"health snapshot interval is not positive":       func(s *ribboncmd.Settings) { s.SnapshotInterval = 0 },
+		"rolling window is shorter than the health snap": func(s *ribboncmd.Settings) { s.Window = time.Millisecond },
+	}
+	for want, spoil := range tests {
+		s := ribboncmd.DefaultSettings()
+		spoil(&s)
+		if err := s.Validate(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+}
+
+func TestTimeoutsOfZuul(t *testing.T) {
+	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
+	ribbon := []struct {
+		name          string
+		read, connect int
+		same, next    int
+		want          int
+	}{
+		{"hystrix 115 defaults", 1000, 1000, 0, 1, 4000},
+		{"hystrix 115 read 500, connect 100", 500, 100, 0, 1, 1200},
+		{"hystrix 115 retries 1 and 2", 500, 100, 1, 2, 3600},
+		{"hystrix 115 a second each, retries 1 and 2", 1000, 1000, 1, 2, 12000},
+	}
+	for _, tt := range ribbon {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := ribboncmd.RibbonTimeout(ms(tt.read), ms(tt.connect), tt.same, tt.next); got != ms(tt.want) {
+				t.Errorf("got %v, want %v", got, ms(tt.want))
+			}
+		})
+	}
+	effective := []struct {
+		name                       string
+		service, byDefault, ribbon int
+		want                       int
+		tight                      bool
+	}{
+		{"zuul 144 none", 0, 0, 4000, 4000, false},
+		{"hystrix 116 default 30", 0, 30, 12000, 30, true},
+		{"hystrix 116 service 50 over default 30", 50, 30, 12000, 50, true},
+		{"ample service timeout", 20000, 30, 12000, 20000, false},
+	}
+	for _, tt := range effective {
+		t.Run(tt.name, func(t *testing.T) {
+			got, tight := ribboncmd.EffectiveTimeout(ms(tt.service), ms(tt.byDefault), ms(tt.ribbon))
+			if got != ms(tt.want) || tight != tt.tight {
+				t.Errorf("got %v, %v, want %v, %v", got, tight, ms(tt.want), tt.tight)
+			}
+		})
+	}
+}
+
+func TestParseIsolation(t *testing.T) {
+	for _, want := range []ribboncmd.Isolation{ribboncmd.Semaphore, ribboncmd.Thread} {
+		if got, err := ribboncmd.ParseIsolation(want.String()); got != want || err != nil {
+			t.Errorf("got %v, %v, want %v", got, err, want)
+		}
+	}
+	if _, err := ribboncmd.ParseIsolation("FIBER"); err == nil {
+		t.Error("FIBER is accepted")
+	}
+}

@@ -1,0 +1,112 @@
+package ribboncmd_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gozer-gateway/gozer/fallback"
+	"github.com/gozer-gateway/gozer/ribboncmd"
+)
+
+func TestFallbackLimit(t *testing.T) {
+	spare := fallback.Func(func(ctx context.Context, _ string, _ error) (*http.Response, error) {
+		return slow(busy)(ctx)
+	})
+	t.Run("hystrix 19 second fallback during the first", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s := lenient()
+			s.Fallback.MaxConcurrent = 1
+			b := start(t, s, spare)
+			first := b.spawn(fail)
+			_, err := b.do(fail)
+			e := wantError(t, err, ribboncmd.FallbackRejected)
+			if e.Execution != ribboncmd.Failure || !errors.Is(err, errBoom) {
+				t.Errorf("original error is lost: %v, %v", e.Execution, err)
+			}
+			wantSuccess(t, first)
+			b.wantEvents(ribboncmd.EventFailure, ribboncmd.EventFailure, ribboncmd.EventFallbackRejection, ribboncmd.EventFallbackSuccess)
+		})
+	})
+	t.Run("hystrix 20 five permits, seven failures", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s := lenient()
+			s.Fallback.MaxConcurrent = 5
+			b := start(t, s, spare)
+			for range 7 {
+				b.spawn(fail)
+			}
+			b.sleep(time.Second)
+			if e := b.snapshot().Events; e[ribboncmd.EventFallbackSuccess] != 5 || e[ribboncmd.EventFallbackRejection] != 2 {
+				t.Errorf("events are %v", e)
+			}
+			b.wantHealth(7, 7)
+		})
+	})
+	t.Run("hystrix 35 cancelled during the fallback", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			b := start(t, lenient(), spare)
+			ctx, cancel := context.WithCancel(t.Context())
+			time.AfterFunc(100*time.Millisecond, cancel)
+			_, err := b.doContext(ctx, fail)
+			wantOutcome(t, err, ribboncmd.Failure)
+		})
+	})
+}
+
+func TestBrokenProviders(t *testing.T) {
+	providers := map[string]fallback.Provider{
+		"panics": fallback.Func(func(context.Context, string, error) (*http.Response, error) { panic("spare") }),
+		"has nothing": fallback.Func(func(context.Context, string, error) (*http.Response, error) {
+			return nil, nil
+		}),
+	}
+	for name, p := range providers {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := start(t, lenient(), p)
+				_, err := b.do(fail)
+				e := wantError(t, err, ribboncmd.Failure)
+				if !errors.Is(err, errBoom) || e.FallbackErr == nil {
+					t.Errorf("error is %v, fallback's %v", err, e.FallbackErr)
+				}
+				b.wantEvents(ribboncmd.EventFailure, ribboncmd.EventFallbackFailure)
+			})
+		})
+	}
+}
+
+func TestProvidersByService(t *testing.T) {
+	registry := fallback.NewRegistry(
+		fallback.Entry{Service: "simple", Provider: answer("fallback")},
+		fallback.Entry{Service: fallback.Default, Provider: answer("default fallback")},
+	)
+	for service, want := range map[string]string{"simple": "fallback", "another": "default fallback"} {
+		t.Run("zuul 142 slow "+service, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				cmd := ribboncmd.New(nil).Command(service, lenient(), registry.Provider(service))
+				b := &bench{T: t, cmd: cmd}
+				if got, err := b.do(hang); got != want || err != nil {
+					t.Errorf("got %q, %v", got, err)
+				}
+			})
+		})
+	}
+	t.Run("zuul 143 the provider gets the cause", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			var causes []error
+			b := start(t, lenient(), fallback.Func(func(_ context.Context, _ string, cause error) (*http.Response, error) {
+				causes = append(causes, cause)
+				return response(http.StatusOK, ""), nil
+			}))
+			b.times(1, fail)
+			b.times(1, hang)
+			if len(causes) != 2 || !errors.Is(causes[0], errBoom) || !errors.Is(causes[1], ribboncmd.ErrTimeout) {
+				t.Errorf("causes are %v", causes)
+			}
+		})
+	})
+}
