@@ -88,8 +88,9 @@ func (b *bench) doContext(ctx context.Context, run ribboncmd.Run) (string, error
 		return "", err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	text, err := io.ReadAll(resp.Body)
-	return string(text), err
+	var text strings.Builder
+	_, err = io.Copy(&text, resp.Body)
+	return text.String(), err
 }
 
 // spawn executes the command in the background.
