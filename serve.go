@@ -30,11 +30,11 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (s *snapshot) open(w http.ResponseWriter, r *http.Request) *filters.Context {
 	start := time.Now()
 	path, err := s.path(r)
+	if limit := s.config.Gateway.Limits.MaxRequestBody; limit > 0 && err == nil {
+		err = limitBody(w, r, limit)
+	}
 	c := filters.NewContext(w, r, path, start)
 	c.Err = err
-	if limit := s.config.Gateway.Limits.MaxRequestBody; limit > 0 && err == nil {
-		c.Err = limitBody(w, c, limit)
-	}
 	return c
 }
 
@@ -74,12 +74,12 @@ func rawPath(r *http.Request) string {
 
 // limitBody refuses a request whose declared body is too long, and stops one
 // that turns out to be.
-func limitBody(w http.ResponseWriter, c *filters.Context, limit int64) error {
-	if c.Out.ContentLength > limit {
+func limitBody(w http.ResponseWriter, r *http.Request, limit int64) error {
+	if r.ContentLength > limit {
 		return &http.MaxBytesError{Limit: limit}
 	}
-	if c.Out.ContentLength < 0 {
-		c.Out.Body = http.MaxBytesReader(w, c.Out.Body, limit)
+	if r.ContentLength < 0 {
+		r.Body = http.MaxBytesReader(w, r.Body, limit)
 	}
 	return nil
 }
