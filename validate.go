@@ -84,7 +84,7 @@ func unknownFilter(key, name string, at config.Position, known []filters.Spec) c
 	}
 	message := "there is no such filter"
 	if near := config.Nearest(name, names); near != "" {
-		message += ", did you mean " + near + "?"
+		message += "; did you mean " + near + "?"
 	}
 	return config.Finding{Severity: config.Error, Key: key, Position: at, Message: message}
 }
