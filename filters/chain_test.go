@@ -3,6 +3,7 @@ package filters_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,6 +27,23 @@ func TestOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{"early", "zero", "tie b", "tie a", "tie c", "late", "route"}, j.events); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestTiesRunInOrderOfRegistration(t *testing.T) {
+	j := &journal{}
+	const orders = 3
+	var specs []filters.Spec
+	var want [orders][]string
+	for i := range 60 { // enough for an unstable sort to show
+		name, order := fmt.Sprintf("F%d", i), i%orders
+		specs, want[order] = append(specs, j.filter(name, filters.Pre, order)), append(want[order], name)
+	}
+	if err := filtertest.Run(t, filtertest.New(t, "GET /"), specs...); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(slices.Concat(want[:]...), j.events); diff != "" {
 		t.Error(diff)
 	}
 }

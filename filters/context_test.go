@@ -172,11 +172,14 @@ func TestCloneOutlivesTheRequest(t *testing.T) {
 	key.Set(c, 1)
 	c.EnableDebug()
 	upstream := newBody()
-	err := filtertest.Run(t, c, filters.Func("Ask", filters.Route, 0, func(c *filters.Context) error { receive(c, upstream, http.Header{}); return nil }))
+	err := filtertest.Run(t, c, filters.Func("Sample", "sample", 0, nothing),
+		filters.Func("Ask", filters.Route, 0, func(c *filters.Context) error { receive(c, upstream, http.Header{}); return nil }))
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.IgnoreHeaders("X-Ignored")
+	c.IgnoreHeaders("X-Second")
+	c.IgnoreHeaders("X-Third") // leaves room for a fourth
 
 	d := c.Clone()
 	lines := len(d.DebugLines())
@@ -187,6 +190,7 @@ func TestCloneOutlivesTheRequest(t *testing.T) {
 	c.IgnoreHeaders("X-Later")
 	cancel()
 	_ = filtertest.Run(t, c, filters.Func("Later", filters.Post, 0, nothing))
+	d.IgnoreHeaders("X-Own")
 
 	if n, _ := key.Get(d); n != 1 {
 		t.Errorf("attribute %d", n)
@@ -197,7 +201,7 @@ func TestCloneOutlivesTheRequest(t *testing.T) {
 	if len(d.Executions()) != 1 || len(d.DebugLines()) != lines {
 		t.Errorf("executions %v, %d debug lines", d.Executions(), len(d.DebugLines()))
 	}
-	if !d.IgnoresHeader("X-Ignored") || d.IgnoresHeader("X-Later") {
+	if !d.IgnoresHeader("X-Ignored") || d.IgnoresHeader("X-Later") || !c.IgnoresHeader("X-Later") {
 		t.Error("ignored names are shared")
 	}
 	if d.Request.Context().Err() != nil {
@@ -209,6 +213,9 @@ func TestCloneOutlivesTheRequest(t *testing.T) {
 	d.Writer().WriteHeader(http.StatusOK)
 	if n, err := io.WriteString(d.Writer(), "x"); n != 1 || err != nil || d.Writer().Header() == nil {
 		t.Errorf("writing to nobody: %d, %v", n, err)
+	}
+	if err := d.RunPhase("sample"); err != nil || len(d.Executions()) != 2 || c.Executions()[1].Filter != "Later" {
+		t.Errorf("running filters for it: %v, %v, %v", err, d.Executions(), c.Executions())
 	}
 	d.Release()
 	if upstream.closed != 0 {

@@ -290,6 +290,6 @@ func TestForwardRoutesGetNoFields(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := forwardedFields(c.Out.Header); len(got) != 0 {
-		t.Errorf("the local handler sees %v", got)
+		t.Errorf("fields for a local handler: %v", got)
 	}
 }
