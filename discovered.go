@@ -17,12 +17,17 @@ func (g *Gateway) followDiscovery(ctx context.Context, changed <-chan struct{}) 
 	}
 }
 
-// rediscover builds routes and server lists anew. If that fails, everything stays
+// rediscover moves the balancers to the servers that there are now, after it has
+// built a new snapshot if a service came or went. If that fails, everything stays
 // as it was.
 func (g *Gateway) rediscover() {
 	g.reload.Lock()
 	defer g.reload.Unlock()
 	before := g.snapshot.Load()
+	if slices.Equal(before.discovered, g.hub.Services()) {
+		before.enlist(g)
+		return
+	}
 	if err := g.replace(before.config); err != nil {
 		g.options.logger.Error("discovered instances not applied", "error", err)
 		return

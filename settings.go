@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/gozer-gateway/gozer/config"
-	"github.com/gozer-gateway/gozer/discovery"
 	"github.com/gozer-gateway/gozer/fallback"
 	"github.com/gozer-gateway/gozer/internal/upstream"
 	"github.com/gozer-gateway/gozer/lb"
@@ -178,12 +177,12 @@ func fallbacks(cfg *config.Config, inGo []serviceFallback) (*fallback.Registry, 
 
 // serviceIDs lists every service that can be asked for: those with settings,
 // those that routes name and those that were discovered.
-func serviceIDs(cfg *config.Config, routes []*routing.Route, discovered *discovery.Snapshot) []string {
-	ids := slices.Clone(discovered.Services())
-	for id := range cfg.Services {
+func serviceIDs(s *snapshot) []string {
+	ids := slices.Clone(s.discovered)
+	for id := range s.config.Services {
 		ids = append(ids, id)
 	}
-	for _, r := range routes {
+	for _, r := range s.table.Routes() {
 		if r.Kind == routing.KindService {
 			ids = append(ids, r.ServiceID)
 		}

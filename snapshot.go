@@ -12,6 +12,7 @@ import (
 	"github.com/gozer-gateway/gozer/fallback"
 	"github.com/gozer-gateway/gozer/filters"
 	"github.com/gozer-gateway/gozer/filters/route"
+	"github.com/gozer-gateway/gozer/internal/upstream"
 	"github.com/gozer-gateway/gozer/lb"
 	"github.com/gozer-gateway/gozer/routing"
 )
@@ -19,23 +20,31 @@ import (
 // snapshot is everything that one configuration decides. It is never changed
 // and owns nothing that would have to be closed.
 type snapshot struct {
-	config   *config.Config
-	paths    routing.PathOptions
-	table    *routing.Table
-	services services
-	chain    *filters.Chain
-	warnings []routing.Problem // about routes that are not what they seem
+	config     *config.Config
+	discovered []string // the services that discovery knew
+	paths      routing.PathOptions
+	table      *routing.Table
+	services   services
+	pools      map[string]*pool // by service id, or urlRoutes
+	chain      *filters.Chain
+	warnings   []routing.Problem // about routes that are not what they seem
 }
 
-// apply moves the balancers to the servers of the snapshot and lets go of the
-// state of services that it does not know.
+// apply makes the state follow the snapshot: balancers its policy and servers;
+// what it does not use goes.
 func (s *snapshot) apply(g *Gateway) {
 	for id, service := range s.services {
-		ribbon := s.config.RibbonFor(id)
-		service.Balance.Balancer.Configure(balancerSettings(ribbon))
-		service.Balance.Balancer.SetServers(g.servers(id, ribbon))
+		service.Balance.Balancer.Configure(balancerSettings(s.config.RibbonFor(id)))
 	}
-	g.state.retain(s.services)
+	s.enlist(g)
+	g.state.retain(s.services, s.pools)
+}
+
+// enlist moves the balancers to the servers of this moment.
+func (s *snapshot) enlist(g *Gateway) {
+	for id, service := range s.services {
+		service.Balance.Balancer.SetServers(g.servers(id, s.config.RibbonFor(id)))
+	}
 }
 
 // services finds a service by id.
@@ -58,12 +67,12 @@ func (s services) own(service, host string) bool {
 
 func (s services) ids() []string { return slices.Sorted(maps.Keys(s)) }
 
-// build makes the snapshot of a configuration. With an error it returns as much
-// of one as could be built, for the sake of a complete report; it must not
-// serve.
+// build makes the snapshot of a configuration and changes nothing else. With an
+// error it returns as much of one as could be built, for the sake of a complete
+// report; it must not serve.
 func (g *Gateway) build(cfg *config.Config) (*snapshot, error) {
-	s := &snapshot{config: cfg, paths: pathOptions(cfg)}
-	routes := s.route(g.hub.Services())
+	s := &snapshot{config: cfg, discovered: g.hub.Services(), paths: pathOptions(cfg), pools: map[string]*pool{}}
+	routes := s.route()
 	services := g.connect(s)
 	chain, chained := filters.NewChain(g.specs(s), filters.Settings{
 		Disabled: func(name string, phase filters.Phase) bool { return cfg.FilterDisabled(name, string(phase)) },
@@ -76,9 +85,9 @@ func (g *Gateway) build(cfg *config.Config) (*snapshot, error) {
 }
 
 // route builds the table of the configured routes and the discovered services.
-func (s *snapshot) route(discovered []string) error {
+func (s *snapshot) route() error {
 	settings, err := routingSettings(s.config)
-	table, problems := routing.Build(settings, discovered)
+	table, problems := routing.Build(settings, s.discovered)
 	s.table = table
 	fatal := []error{err}
 	for _, p := range problems {
@@ -101,8 +110,8 @@ func (g *Gateway) connect(s *snapshot) error {
 	s.services = services{}
 	registry, err := fallbacks(s.config, g.options.fallbacks)
 	problems := []error{err}
-	for _, id := range serviceIDs(s.config, s.table.Routes(), g.hub.Snapshot()) {
-		service, err := g.service(s.config, id, registry)
+	for _, id := range serviceIDs(s) {
+		service, err := g.service(s, id, registry)
 		if err != nil {
 			problems = append(problems, fmt.Errorf("gozer: service %s: %w", id, err))
 			continue
@@ -112,21 +121,27 @@ func (g *Gateway) connect(s *snapshot) error {
 	return errors.Join(problems...)
 }
 
-func (g *Gateway) service(cfg *config.Config, id string, registry *fallback.Registry) (*route.Service, error) {
-	settings, err := commandSettings(cfg, id)
+func (g *Gateway) service(s *snapshot, id string, registry *fallback.Registry) (*route.Service, error) {
+	settings, err := commandSettings(s.config, id)
 	if err != nil {
 		return nil, err
 	}
-	ribbon := cfg.RibbonFor(id)
+	ribbon := s.config.RibbonFor(id)
 	return &route.Service{
 		Command: g.state.commands.Command(id, settings, registry.Provider(id)),
 		Balance: &lb.Command{
 			Balancer:  g.state.balancer(id),
-			Transport: g.state.transport(id, servicePool(ribbon)),
-			Retry:     retryPolicy(cfg, ribbon),
+			Transport: g.transport(s, id, servicePool(ribbon)),
+			Retry:     retryPolicy(s.config, ribbon),
 			Secure:    lb.SecurePolicy{IsSecure: ribbon.Secure, Ports: ribbon.SecurePorts},
 		},
 	}, nil
+}
+
+// transport returns the connections of a key, which the snapshot then uses.
+func (g *Gateway) transport(s *snapshot, key string, settings upstream.Settings) *upstream.Transport {
+	s.pools[key] = g.state.pool(key, settings)
+	return s.pools[key].transport
 }
 
 // servers are those of listOfServers, else the discovered ones.

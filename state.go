@@ -16,9 +16,9 @@ type state struct {
 	meter    *filters.Meter
 	commands *ribboncmd.Commands
 
-	mu         sync.Mutex // guards the maps; used while building, not while serving
-	balancers  map[string]*lb.Balancer
-	transports map[string]*pool
+	mu        sync.Mutex // guards the maps; used while building, not while serving
+	balancers map[string]*lb.Balancer
+	pools     map[string]*pool // those of the snapshot in force
 }
 
 // pool is a transport with the settings it was made from: it is kept as long
@@ -34,10 +34,9 @@ const urlRoutes = ""
 
 func newState(logger *slog.Logger) *state {
 	return &state{
-		meter:      filters.NewMeter(),
-		commands:   ribboncmd.New(logTransition(logger)),
-		balancers:  map[string]*lb.Balancer{},
-		transports: map[string]*pool{},
+		meter:     filters.NewMeter(),
+		commands:  ribboncmd.New(logTransition(logger)),
+		balancers: map[string]*lb.Balancer{},
 	}
 }
 
@@ -54,24 +53,21 @@ func (s *state) balancer(service string) *lb.Balancer {
 	return b
 }
 
-// transport returns the pool of a key. With other settings than before it is a
-// new one; the old one serves its last requests and closes what is idle.
-func (s *state) transport(key string, settings upstream.Settings) *upstream.Transport {
+// pool returns the pool of a key: the one in force, or a new one if the settings
+// have changed.
+func (s *state) pool(key string, settings upstream.Settings) *pool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	old := s.transports[key]
-	if old != nil && old.settings == settings {
-		return old.transport
+	if old := s.pools[key]; old != nil && old.settings == settings {
+		return old
 	}
-	s.transports[key] = &pool{settings, upstream.New(settings)}
-	if old != nil {
-		old.transport.CloseIdle()
-	}
-	return s.transports[key].transport
+	return &pool{settings, upstream.New(settings)}
 }
 
-// retain drops balancers and connections of services that are no longer known.
-func (s *state) retain(known services) {
+// retain puts pools in force and drops what is no longer used: the balancers of
+// services that are not known, and the old pools, which serve their last
+// requests.
+func (s *state) retain(known services, pools map[string]*pool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for id := range s.balancers {
@@ -79,18 +75,18 @@ func (s *state) retain(known services) {
 			delete(s.balancers, id)
 		}
 	}
-	for id, p := range s.transports {
-		if id != urlRoutes && known[id] == nil {
-			p.transport.CloseIdle()
-			delete(s.transports, id)
+	for key, old := range s.pools {
+		if pools[key] != old {
+			old.transport.CloseIdle()
 		}
 	}
+	s.pools = pools
 }
 
 func (s *state) closeIdle() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, p := range s.transports {
+	for _, p := range s.pools {
 		p.transport.CloseIdle()
 	}
 }
