@@ -30,11 +30,11 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (s *snapshot) open(w http.ResponseWriter, r *http.Request) *filters.Context {
 	start := time.Now()
 	path, err := s.path(r)
-	if limit := s.config.Gateway.Limits.MaxRequestBody; limit > 0 && err == nil {
-		err = limitBody(w, r, limit)
-	}
 	c := filters.NewContext(w, r, path, start)
 	c.Err = err
+	if limit := s.config.Gateway.Limits.MaxRequestBody; limit > 0 && err == nil {
+		c.Err = c.LimitBody(limit)
+	}
 	return c
 }
 
@@ -70,18 +70,6 @@ func rawPath(r *http.Request) string {
 		return rest[slash:]
 	}
 	return "/"
-}
-
-// limitBody refuses a request whose declared body is too long, and stops one
-// that turns out to be.
-func limitBody(w http.ResponseWriter, r *http.Request, limit int64) error {
-	if r.ContentLength > limit {
-		return &http.MaxBytesError{Limit: limit}
-	}
-	if r.ContentLength < 0 {
-		r.Body = http.MaxBytesReader(w, r.Body, limit)
-	}
-	return nil
 }
 
 // finish answers a request that no filter has answered: an error without error

@@ -61,6 +61,7 @@ type Context struct {
 	ignored    headers.Set
 	ignoredToo []string
 	upstream   io.Closer
+	body       *clientBody // nil without one
 	aborted    bool
 
 	chain      *Chain
@@ -84,6 +85,7 @@ func NewContext(w http.ResponseWriter, r *http.Request, path routing.Path, start
 		now:     start,
 	}
 	c.Out.Path = path.Raw
+	c.ownBody()
 	c.executions = c.ownExecutions[:0]
 	return c
 }
@@ -175,7 +177,7 @@ func (c *Context) Clone() *Context {
 		d.Response = &res
 	}
 	d.writer = writer{ResponseWriter: nobody{}, committed: true}
-	d.upstream = nil
+	d.upstream, d.body = nil, nil
 	d.ignoredToo = slices.Clone(c.ignoredToo)
 	d.executions = slices.Clone(c.executions)
 	d.attributes = slices.Clone(c.attributes)

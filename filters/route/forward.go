@@ -28,7 +28,7 @@ func (sendForward) ShouldFilter(c *filters.Context) bool {
 
 func (f sendForward) Run(c *filters.Context) error {
 	r := c.Request.Clone(c.Request.Context())
-	r.URL = localURL(c)
+	r.URL, r.Body, r.ContentLength = localURL(c), c.Out.Body, c.Out.ContentLength
 	var match mux.RouteMatch
 	if !f.local.Match(r, &match) || match.Handler == nil {
 		return refuseLocal(match)

@@ -46,7 +46,8 @@ func (f ribbonRouting) Run(c *filters.Context) error {
 	req := newRequest(c, c.Out.Path)
 	call := lb.Call{Key: c.LoadBalancerKey, Retryable: c.Retryable}
 	res, err := service.Command.Execute(c.Request.Context(), func(ctx context.Context) (*http.Response, error) { //nolint:bodyclose // the context closes it
-		return service.Balance.Do(req.WithContext(ctx), call)
+		res, err := service.Balance.Do(req.WithContext(ctx), call)
+		return res, blame(c, err)
 	})
 	if err != nil {
 		return err

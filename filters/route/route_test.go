@@ -9,14 +9,18 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/iotest"
+	"time"
 
 	"github.com/gorilla/mux"
 
 	"github.com/gozer-gateway/gozer/filters"
+	errorfilter "github.com/gozer-gateway/gozer/filters/errors"
 	"github.com/gozer-gateway/gozer/filters/filtertest"
 	"github.com/gozer-gateway/gozer/filters/route"
 	"github.com/gozer-gateway/gozer/lb"
 	"github.com/gozer-gateway/gozer/ribboncmd"
+	"github.com/gozer-gateway/gozer/routing"
 )
 
 // wire is a transport that keeps the request and answers 200.
@@ -211,6 +215,45 @@ func TestSendForward(t *testing.T) {
 			}
 			if got := filtertest.Client(c).Body.String(); !strings.EqualFold(got, tt.body) {
 				t.Errorf("body %q, want %q", got, tt.body)
+			}
+		})
+	}
+}
+
+// broken is a client's body that ends too early.
+type broken struct{ io.Reader }
+
+func (broken) Close() error { return nil }
+
+func TestBrokenUploadIsTheClientsFailure(t *testing.T) {
+	tests := []struct {
+		name   string
+		target func(*filters.Context)
+		limit  int64
+		status int
+	}{
+		{"service route", func(c *filters.Context) { c.ServiceID = "users" }, 0, http.StatusBadRequest},
+		{"URL route", func(c *filters.Context) { c.Out.URL = target(t, "http://up") }, 0, http.StatusBadRequest},
+		{"service route, too long", func(c *filters.Context) { c.ServiceID = "users" }, 2, http.StatusRequestEntityTooLarge},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/x", nil)
+			r.Body, r.ContentLength = broken{io.MultiReader(strings.NewReader("half"), iotest.ErrReader(io.ErrUnexpectedEOF))}, -1
+			c := filters.NewContext(httptest.NewRecorder(), r, routing.Path{Raw: "/x", Clean: "/x"}, time.Now())
+			tt.target(c)
+			if tt.limit > 0 {
+				if err := c.LimitBody(tt.limit); err != nil {
+					t.Fatal(err)
+				}
+			}
+			services := users(t, &wire{})
+			err := filtertest.Run(t, c, route.RibbonRouting(services), route.SimpleHostRouting(&wire{}))
+			if got := (errorfilter.Mapping{}).Answer(c).Status; got != tt.status {
+				t.Errorf("status %d, want %d (%v)", got, tt.status, err)
+			}
+			if health := services["users"].Command.Snapshot(); health.Events[ribboncmd.EventFailure] != 0 {
+				t.Errorf("the service was blamed: %v", health.Events)
 			}
 		})
 	}

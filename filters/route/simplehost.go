@@ -28,6 +28,9 @@ func (f simpleHost) Run(c *filters.Context) error {
 	req := newRequest(c, routing.JoinURLPath(target.EscapedPath(), c.Out.Path))
 	req.URL.Scheme, req.URL.Host = target.Scheme, target.Host
 	res, err := f.transport.RoundTrip(req) //nolint:bodyclose // the context closes it
+	if failure := c.BodyError(); err != nil && failure != nil {
+		return brokenBody(failure)
+	}
 	if err != nil {
 		return lb.Direct(req.Context(), target.Host, err)
 	}
