@@ -27,7 +27,7 @@ func (b *builder) unknown(s *setting) {
 	known := b.catalog.knownSegments(s.path)
 	strange := known <= 1 && b.strangeSection(s.path[0])
 	if known == len(s.path) && !strange {
-		if s.value.kind != scalar || s.value.text != "" {
+		if s.value.kind == list || s.value.text != "" {
 			b.report.errorf(s.name(), s.at, "expected a section, found %s", s.value.kind)
 		}
 		return
