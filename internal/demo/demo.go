@@ -5,7 +5,6 @@ package demo
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -122,8 +121,12 @@ func answer(w http.ResponseWriter, status int, body any) {
 
 // sleep waits for d; it returns false if the request ended first.
 func sleep(ctx context.Context, d time.Duration) bool {
-	ctx, cancel := context.WithTimeout(ctx, d)
-	defer cancel()
-	<-ctx.Done()
-	return errors.Is(ctx.Err(), context.DeadlineExceeded)
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }

@@ -2,63 +2,51 @@ package demo_test
 
 import (
 	"context"
-	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
-
-	"go.uber.org/goleak"
+	"time"
 
 	"github.com/gozer-gateway/gozer/internal/demo"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// TestUpstreams uses the demo's fixed addresses, so it must stay the only test
-// that does.
 func TestUpstreams(t *testing.T) {
-	u, err := demo.Listen(t.Context())
-	if err != nil {
-		t.Skipf("the demo's addresses are taken: %v", err)
-	}
-	ctx, stop := context.WithCancel(t.Context())
-	var running sync.WaitGroup
-	running.Go(func() { u.Run(ctx) })
-	defer running.Wait()
-	defer stop()
-
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	tests := []struct {
-		method, url, body string
-		status            int
-		want              string
+		handler              http.Handler
+		method, target, body string
+		status               int
+		want                 string
 	}{
-		{http.MethodGet, "http://" + demo.UsersOne + "/7", "", http.StatusOK, `{"id":7,"instance":"users-1","name":"user 7"}`},
-		{http.MethodGet, "http://" + demo.UsersTwo + "/7", "", http.StatusOK, `"instance":"users-2"`},
-		{http.MethodGet, "http://" + demo.UsersOne + "/x", "", http.StatusBadRequest, `"error"`},
-		{http.MethodPost, "http://" + demo.UsersOne + "/", `{"name":"Ada"}`, http.StatusCreated, `"created":{"name":"Ada"}`},
-		{http.MethodPost, "http://" + demo.UsersOne + "/", `nonsense`, http.StatusBadRequest, `"error"`},
-		{http.MethodGet, "http://" + demo.Legacy + "/app/orders?x=1&y", "", http.StatusOK, `"saw":"GET /app/orders?x=1&y"`},
+		{demo.Users("users-1", 0), http.MethodGet, "/7", "", http.StatusOK, `{"id":7,"instance":"users-1","name":"user 7"}`},
+		{demo.Users("users-1", 0), http.MethodGet, "/x", "", http.StatusBadRequest, `"error"`},
+		{demo.Users("users-2", 0), http.MethodPost, "/", `{"name":"Ada"}`, http.StatusCreated, `{"created":{"name":"Ada"},"instance":"users-2"}`},
+		{demo.Users("users-2", 0), http.MethodPost, "/", `nonsense`, http.StatusBadRequest, `"error"`},
+		{demo.OldHandler(), http.MethodGet, "/app/orders?x=1&y", "", http.StatusOK, `"saw":"GET /app/orders?x=1&y"`},
+		{demo.Hello(), http.MethodGet, "/hello/you", "", http.StatusOK, `"/hello/you"`},
 	}
 	for _, tt := range tests {
-		t.Run(tt.method+" "+tt.url, func(t *testing.T) {
-			req, err := http.NewRequestWithContext(t.Context(), tt.method, tt.url, strings.NewReader(tt.body))
-			if err != nil {
-				t.Fatal(err)
-			}
-			res, err := client.Do(req)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer res.Body.Close()
-			body, err := io.ReadAll(res.Body)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if res.StatusCode != tt.status || !strings.Contains(string(body), tt.want) {
-				t.Errorf("%d %s, want %d with %s", res.StatusCode, body, tt.status, tt.want)
+		t.Run(tt.method+" "+tt.target, func(t *testing.T) {
+			w := httptest.NewRecorder()
+			tt.handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), tt.method, tt.target, strings.NewReader(tt.body)))
+			if w.Code != tt.status || !strings.Contains(w.Body.String(), tt.want) {
+				t.Errorf("%d %s, want %d with %s", w.Code, w.Body, tt.status, tt.want)
 			}
 		})
+	}
+}
+
+// TestSlowInstance holds the fifth request back; it ends with the request's own
+// context, so the test need not wait.
+func TestSlowInstance(t *testing.T) {
+	handler := demo.Users("users-2", 5)
+	for i := 1; i <= 5; i++ {
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodGet, "/1", nil))
+		cancel()
+		if answered := w.Body.Len() > 0; answered != (i < 5) {
+			t.Errorf("request %d: answered %v", i, answered)
+		}
 	}
 }
