@@ -74,14 +74,25 @@ func (g *Gateway) build(cfg *config.Config) (*snapshot, error) {
 	s := &snapshot{config: cfg, discovered: g.hub.Services(), paths: pathOptions(cfg), pools: map[string]*pool{}}
 	routes := s.route()
 	services := g.connect(s)
-	chain, chained := filters.NewChain(g.specs(s), filters.Settings{
-		Disabled: func(name string, phase filters.Phase) bool { return cfg.FilterDisabled(name, string(phase)) },
-		Decode:   cfg.DecodeFilter,
-		Meter:    g.state.meter,
-		Logger:   g.options.logger,
+	chained := g.chain(s)
+	return s, errors.Join(routes, services, chained)
+}
+
+// chain makes the filters of a snapshot. Settings that none of them takes are an
+// error.
+func (g *Gateway) chain(s *snapshot) error {
+	specs, decoded := g.specs(s), map[string]bool{}
+	chain, err := filters.NewChain(specs, filters.Settings{
+		Disabled: func(name string, phase filters.Phase) bool { return s.config.FilterDisabled(name, string(phase)) },
+		Decode: func(name string, into any) error {
+			decoded[name] = true
+			return s.config.DecodeFilter(name, into)
+		},
+		Meter:  g.state.meter,
+		Logger: g.options.logger,
 	})
 	s.chain = chain
-	return s, errors.Join(routes, services, chained)
+	return errors.Join(err, leftOver(s.config, specs, decoded))
 }
 
 // route builds the table of the configured routes and the discovered services.

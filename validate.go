@@ -26,7 +26,6 @@ func Validate(cfg *config.Config, report *config.Report, opts ...Option) {
 	for _, warning := range s.warnings {
 		addRouteProblem(cfg, report, config.Warning, warning)
 	}
-	checkNames(cfg, report, g.specs(s))
 }
 
 // addRouteProblem adds what the routing table says about a route, unless the
@@ -58,18 +57,25 @@ func separate(err error) []error {
 	return all
 }
 
-// checkNames reports settings of filters that are not there.
-func checkNames(cfg *config.Config, report *config.Report, known []filters.Spec) {
+// leftOver finds what the configuration says about filters in vain: settings of
+// filters that are not there or take none, and the disabling of unknown filters.
+// decoded holds the names of the filters that have read their settings.
+func leftOver(cfg *config.Config, known []filters.Spec, decoded map[string]bool) error {
+	var problems []error
 	for _, block := range cfg.FilterSettings() {
-		if !slices.ContainsFunc(known, func(f filters.Spec) bool { return f.Name == block.Name }) {
-			report.Add(unknownFilter("gateway.filters."+block.Name, block.Name, block.Position, known))
+		switch {
+		case !slices.ContainsFunc(known, func(f filters.Spec) bool { return f.Name == block.Name }):
+			problems = append(problems, unknownFilter("gateway.filters."+block.Name, block.Name, block.Position, known))
+		case !decoded[block.Name]:
+			problems = append(problems, cfg.DecodeFilter(block.Name, &struct{}{})) // complains about each setting
 		}
 	}
 	for _, ref := range cfg.Zuul.DisabledFilters {
 		if !slices.ContainsFunc(known, func(f filters.Spec) bool { return disables(ref, f) }) {
-			report.Add(unknownFilter("zuul."+ref.Name+"."+ref.Phase+".disable", ref.Name, ref.Position, known))
+			problems = append(problems, unknownFilter("zuul."+ref.Name+"."+ref.Phase+".disable", ref.Name, ref.Position, known))
 		}
 	}
+	return errors.Join(problems...)
 }
 
 // disables ignores letter case, since an environment variable has none.
@@ -77,7 +83,7 @@ func disables(ref config.FilterRef, f filters.Spec) bool {
 	return strings.EqualFold(ref.Name, f.Name) && strings.EqualFold(ref.Phase, string(f.Phase))
 }
 
-func unknownFilter(key, name string, at config.Position, known []filters.Spec) config.Finding {
+func unknownFilter(key, name string, at config.Position, known []filters.Spec) error {
 	names := make([]string, len(known))
 	for i, f := range known {
 		names[i] = f.Name
@@ -86,5 +92,5 @@ func unknownFilter(key, name string, at config.Position, known []filters.Spec) c
 	if near := config.Nearest(name, names); near != "" {
 		message += "; did you mean " + near + "?"
 	}
-	return config.Finding{Severity: config.Error, Key: key, Position: at, Message: message}
+	return &config.SettingsError{Findings: []config.Finding{{Severity: config.Error, Key: key, Position: at, Message: message}}}
 }
