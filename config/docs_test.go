@@ -76,9 +76,11 @@ func in(name, prefixes string) bool {
 	return false
 }
 
+// shown sets a default as code unless it is an explanation in words.
 func shown(def string) string {
-	if def == "" || strings.HasPrefix(def, "(") {
-		return strings.Trim(def, "()")
+	bare := strings.Trim(def, "()")
+	if bare == "" || bare != def && strings.Contains(bare, " ") {
+		return bare
 	}
-	return "`" + def + "`"
+	return "`" + bare + "`"
 }

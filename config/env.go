@@ -8,16 +8,15 @@ import (
 
 // environment gives the settings that environment variables make. Names of the user's
 // (services, routes, filters) are spelt as in the documents if they occur there.
-func (l *loader) environment(docs []document) document {
+func (l *loader) environment(docs []document) []*setting {
 	names := spellings(docs)
-	var doc document
+	var settings []*setting
 	for _, variable := range slices.Sorted(maps.Keys(l.env)) {
-		s := l.fromVariable(variable, names)
-		if s != nil {
-			doc.settings = append(doc.settings, s)
+		if s := l.fromVariable(variable, names); s != nil {
+			settings = append(settings, s)
 		}
 	}
-	return doc
+	return settings
 }
 
 // fromVariable gives nil for a variable that is none of ours. Keys without effect are

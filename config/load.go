@@ -137,9 +137,7 @@ func isFilterBlock(path []string) bool {
 
 // build lays the sources over each other and decodes what comes out.
 func (l *loader) build(docs []document, beside func(profile string) []document) (*Config, *Report) {
-	for _, s := range l.defaults() {
-		l.store.setDefault(s)
-	}
+	l.store.put(l.defaults())
 	active := l.activeProfiles(docs)
 	layers := active.applied(docs, l.report)
 	if beside != nil {
@@ -150,12 +148,11 @@ func (l *loader) build(docs []document, beside func(profile string) []document) 
 		}
 	}
 	active.reportUnseen(l.report)
-	for _, doc := range append(layers, l.environment(layers)) {
-		if err := l.store.merge(doc.settings); err != nil {
-			l.report.errorf("", Position{}, "%s", err)
-		}
+	for _, doc := range layers {
+		l.store.put(doc.settings)
 	}
-	l.commandLine()
+	l.store.override(l.environment(layers))
+	l.store.override(l.commandLine())
 	b := newBuilder(l)
 	b.config.Application.Profiles = active.names
 	b.decode()
@@ -186,7 +183,8 @@ func (l *loader) defaults() []*setting {
 	return defaults
 }
 
-func (l *loader) commandLine() {
+func (l *loader) commandLine() []*setting {
+	var settings []*setting
 	at := Position{File: "--set"}
 	for _, pair := range l.options.Set {
 		name, value, ok := strings.Cut(pair, "=")
@@ -197,6 +195,7 @@ func (l *loader) commandLine() {
 		}
 		s := &setting{path: path, places: slices.Repeat([]Position{at}, len(path)), at: at, value: &node{text: value, at: at}}
 		s.key, s.values = l.catalog.find(path)
-		l.store.override(s)
+		settings = append(settings, s)
 	}
+	return settings
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -47,15 +48,14 @@ func isURL(location string) bool {
 	return strings.HasPrefix(lower, "http:") || strings.HasPrefix(lower, "https:")
 }
 
-func isForward(location string) bool { return strings.HasPrefix(location, "forward:") }
+func isForward(location string) bool {
+	return strings.HasPrefix(strings.ToLower(location), "forward:")
+}
 
 // finished fills in what was left out (zuul.md 3.1).
 func (d *draft) finished() Route {
 	r := d.Route
-	r.Location = d.serviceID
-	if d.url != "" {
-		r.Location = lowerScheme(d.url)
-	}
+	r.Location = lowerScheme(cmp.Or(d.url, d.serviceID))
 	if r.Location == "" {
 		r.Location = r.Key
 	}
@@ -71,7 +71,7 @@ func (d *draft) finished() Route {
 
 func lowerScheme(location string) string {
 	scheme, rest, ok := strings.Cut(location, ":")
-	if !ok || !isURL(location) {
+	if !ok || !isURL(location) && !isForward(location) {
 		return location
 	}
 	return strings.ToLower(scheme) + ":" + rest
@@ -106,7 +106,7 @@ func checkURL(location string) error {
 }
 
 func checkForward(location string) error {
-	if isForward(location) && strings.TrimPrefix(location, "forward:") == "" {
+	if isForward(location) && len(location) == len("forward:") {
 		return errors.New("`forward:` needs a local path, such as forward:/hello")
 	}
 	return nil

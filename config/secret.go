@@ -6,7 +6,6 @@ import (
 )
 
 var (
-	secretName  = regexp.MustCompile(`(?i)password|passwd|secret|token|credential|authorization|api-?_?key|private-?_?key`)
 	userInfo    = regexp.MustCompile(`[^\s/@,]+:[^\s/@,]*@`)
 	secretQuery = regexp.MustCompile(`(?i)([\w-]*(?:password|secret|token|key)[\w-]*=)[^&\s]+`)
 )
@@ -17,7 +16,15 @@ const (
 )
 
 // isSecret tells whether the value under a key must never be shown.
-func isSecret(key string) bool { return secretName.MatchString(key) }
+func isSecret(key string) bool {
+	key = uniform(key)
+	for _, word := range []string{"password", "passwd", "secret", "token", "credential", "authorization", "apikey", "privatekey"} {
+		if strings.Contains(key, word) {
+			return true
+		}
+	}
+	return false
+}
 
 // quote gives the value for a message. What came out of a placeholder is shown as the
 // placeholder, since it may be anything.
