@@ -1,0 +1,150 @@
+package gozer_test
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gozer-gateway/gozer"
+	"github.com/gozer-gateway/gozer/internal/backendtest"
+)
+
+// file writes a configuration.
+func file(t *testing.T, yaml string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "gateway.yaml")
+	if err := os.WriteFile(path, []byte(yaml), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestCommandLine(t *testing.T) {
+	good := file(t, usersAndBooks)
+	bad := file(t, "server.prot: 1\ngateway.filters.Baner.text: hi\n")
+	healthy := backendtest.Start(t, says("{}"))
+	ill := backendtest.Start(t, backendtest.Answer(http.StatusServiceUnavailable, "{}"))
+	dead := backendtest.Start(t, says("{}"))
+	dead.Kill()
+	tests := []struct {
+		name     string
+		args     []string
+		code     int
+		out, err string // parts of them; empty: nothing at all
+	}{
+		{"version", []string{"version"}, 0, "1.2.3", ""},
+		{"help", []string{"help"}, 0, "usage: gateway [run]", ""},
+		{"help of a command", []string{"check", "-h"}, 0, "", "Usage of gateway check"},
+		{"unknown command", []string{"chek"}, 2, "", `unknown command "chek"`},
+		{"unknown flag", []string{"--confg", "x"}, 2, "", "-confg"},
+		{"unknown flag of a command", []string{"check", "--confg", "x"}, 2, "", "-confg"},
+		{"argument too many", []string{"check", "--config", good, "now"}, 2, "", `unexpected argument "now"`},
+		{"check", []string{"check", "--config", good}, 0, "configuration is valid", ""},
+		{"check finds everything", []string{"check", "--config", bad}, 1, "gateway.yaml:1: error: server.prot: unknown key", ""},
+		{"check looks at filters", []string{"check", "--config", good, "--set", "gateway.filters.Banner.txt=x"}, 1, "unknown setting; did you mean text?", ""},
+		{"check without a file", []string{"check", "--config", good + "x"}, 1, "cannot be read", ""},
+		{"run refuses a bad file", []string{"--config", bad}, 1, "", "gateway.yaml:1: error: server.prot: unknown key"},
+		{"run by name", []string{"run", "--config", bad}, 1, "", "server.prot"},
+		{"health", []string{"health", "--url", healthy.URL()}, 0, "200 OK", ""},
+		{"ill health", []string{"health", "--url", ill.URL()}, 1, "503 Service Unavailable", ""},
+		{"health of nobody", []string{"health", "--url", dead.URL()}, 1, "", "connection refused"},
+		{"health of nonsense", []string{"health", "--url", "http://%"}, 1, "", "invalid URL"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var out, errOut strings.Builder
+			code := gozer.Execute(t.Context(), &out, &errOut, tt.args,
+				gozer.WithVersion("1.2.3"), gozer.WithFilters(banner(new(int))), gozer.WithListen(neverListen(t)))
+			if code != tt.code {
+				t.Errorf("code %d, want %d", code, tt.code)
+			}
+			wantPart(t, "standard output", out.String(), tt.out)
+			wantPart(t, "standard error", errOut.String(), tt.err)
+		})
+	}
+}
+
+func wantPart(t *testing.T, where, got, part string) {
+	t.Helper()
+	if part == "" && got != "" || !strings.Contains(got, part) {
+		t.Errorf("%s: got %q, want %q", where, got, part)
+	}
+}
+
+func neverListen(t *testing.T) func(context.Context, string) (net.Listener, error) {
+	t.Helper()
+	return func(_ context.Context, address string) (net.Listener, error) {
+		t.Errorf("%s was opened", address)
+		return nil, net.ErrClosed
+	}
+}
+
+func TestRunCommand(t *testing.T) {
+	logger, lines := messages(100)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	opened := make(chan string, 2)
+	listen := func(ctx context.Context, address string) (net.Listener, error) {
+		var c net.ListenConfig
+		l, err := c.Listen(ctx, "tcp", address)
+		if err == nil {
+			opened <- l.Addr().String()
+		}
+		return l, err
+	}
+	code := make(chan int, 1)
+	path := file(t, "server: {port: 0, address: 127.0.0.1}\nmanagement.server: {port: 0, address: 127.0.0.1}\n")
+	var out, errOut strings.Builder
+	go func() {
+		code <- gozer.Execute(ctx, &out, &errOut, []string{"--config", path, "--set", "zuul.routes.hello=/hello/**=forward:/"},
+			gozer.WithLogger(logger), gozer.WithListen(listen), localEcho())
+	}()
+	address := <-opened
+	for line := range lines {
+		if strings.Contains(line, "for=management") {
+			break
+		}
+	}
+	wantServed(t, "http://"+address+"/hello/you", "/you")
+	stop()
+	if got := <-code; got != 0 {
+		t.Errorf("code %d", got)
+	}
+	if out.Len()+errOut.Len() > 0 {
+		t.Errorf("printed %q and %q", out.String(), errOut.String())
+	}
+}
+
+func wantServed(t *testing.T, url, want string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rt := &http.Transport{DisableKeepAlives: true}
+	res, err := rt.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode != http.StatusOK || string(body) != want {
+		t.Errorf("got %d %s, %v; want %s", res.StatusCode, body, err, want)
+	}
+}
+
+func TestRunCommandThatCannotListen(t *testing.T) {
+	var out, errOut strings.Builder
+	refuse := func(context.Context, string) (net.Listener, error) { return nil, net.ErrClosed }
+	code := gozer.Execute(t.Context(), &out, &errOut, []string{"run", "--config", file(t, usersAndBooks)},
+		gozer.WithListen(refuse), gozer.WithLogger(slog.New(slog.DiscardHandler)))
+	if code != 1 || !strings.Contains(errOut.String(), "gateway: gozer: proxy listener") {
+		t.Errorf("code %d, %s", code, errOut.String())
+	}
+}

@@ -1,0 +1,31 @@
+package gozer
+
+import (
+	"context"
+	"io"
+	"net/http"
+
+	"github.com/gozer-gateway/gozer/lb"
+)
+
+// Execute runs the command line as Main does, without the process around it.
+func Execute(ctx context.Context, out, errOut io.Writer, args []string, opts ...Option) int {
+	c := command{out: out, err: errOut, options: opts}
+	return c.execute(ctx, args)
+}
+
+// Servers lists what the balancer of a service chooses from; nil for an unknown
+// service.
+func (g *Gateway) Servers(service string) []*lb.Server {
+	known := g.snapshot.Load().services[service]
+	if known == nil {
+		return nil
+	}
+	return known.Balance.Balancer.Servers()
+}
+
+// SetTransport sends the calls to a service through rt until the next reload.
+// Call it while no request is served.
+func (g *Gateway) SetTransport(service string, rt http.RoundTripper) {
+	g.snapshot.Load().services[service].Balance.Transport = rt
+}
