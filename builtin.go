@@ -34,7 +34,10 @@ func (g *Gateway) builtins(s *snapshot) []filters.Spec {
 			TrustedProxies:   cfg.Server.TrustedProxies,
 		}),
 		route.RibbonRouting(s.services),
-		route.SimpleHostRouting(g.transport(s, urlRoutes, urlPool(cfg))),
+		route.SimpleHostRouting(route.SimpleHostSettings{
+			Transport:          g.transport(s, urlRoutes, urlPool(cfg)),
+			ForceOriginalQuery: z.ForceOriginalQueryStringEncoding,
+		}),
 		route.SendForward(g.router()),
 		post.LocationRewrite(post.LocationRewriteSettings{Prefix: z.Prefix, StripPrefix: z.StripPrefix, Owns: s.services.own}),
 		post.SendResponse(post.SendResponseSettings{BufferSize: int(z.InitialStreamBufferSize), DebugHeader: z.IncludeDebugHeader}),

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/gozer-gateway/gozer/config"
 	"github.com/gozer-gateway/gozer/fallback"
@@ -67,8 +68,8 @@ func pathOptions(cfg *config.Config) routing.PathOptions {
 func urlPool(cfg *config.Config) upstream.Settings {
 	h := cfg.Zuul.Host
 	return upstream.Settings{
-		ConnectTimeout: h.ConnectTimeout,
-		ReadTimeout:    h.SocketTimeout,
+		ConnectTimeout: orDay(h.ConnectTimeout),
+		ReadTimeout:    orDay(h.SocketTimeout),
 		AcquireTimeout: h.ConnectionRequestTimeout,
 		MaxTotal:       h.MaxTotalConnections,
 		MaxPerHost:     h.MaxPerRouteConnections,
@@ -76,11 +77,20 @@ func urlPool(cfg *config.Config) upstream.Settings {
 	}
 }
 
+// orDay puts an end to what the configuration leaves without one.
+func orDay(d time.Duration) time.Duration {
+	if d == 0 {
+		return 24 * time.Hour
+	}
+	return d
+}
+
 // servicePool are the settings of the connections of one service (ribbon.*).
 func servicePool(r config.Ribbon) upstream.Settings {
 	return upstream.Settings{
 		ConnectTimeout: r.ConnectTimeout,
 		ReadTimeout:    r.ReadTimeout,
+		AcquireTimeout: r.AcquireTimeout,
 		MaxTotal:       r.MaxTotalConnections,
 		MaxPerHost:     r.MaxConnectionsPerHost,
 		IdleTimeout:    r.IdleTimeout,

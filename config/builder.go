@@ -80,7 +80,11 @@ func hasDefaultEntry(name string) bool {
 }
 
 func (b *builder) apply(s *setting, e *expander) {
-	if s.key == nil || s.key.set == nil {
+	switch {
+	case s.key == nil:
+		return
+	case s.key.set == nil:
+		_, _ = e.node(s.value, s.name()) // notes what it refers to; what is wrong with it does not matter
 		return
 	}
 	value := s.value

@@ -52,11 +52,9 @@ type Server struct {
 	Error          ErrorPage
 }
 
-// ErrorPage is server.error.* and error.path.
+// ErrorPage is server.error.*.
 type ErrorPage struct {
-	Path             string
-	IncludeMessage   string // "always", "never" or "on-param"
-	IncludeException bool
+	IncludeMessage string // "always", "never" or "on-param"
 }
 
 // Management is management.*: the listener of the actuator endpoints.
@@ -75,14 +73,13 @@ type Zuul struct {
 	Retryable   bool
 	Routes      []Route // in the order in which they were first written
 
-	AddProxyHeaders       bool
-	AddHostHeader         bool
-	IgnoredServices       []string
-	IgnoredPatterns       []string
-	IgnoredHeaders        []string
-	IgnoreSecurityHeaders bool
-	SensitiveHeaders      []string
-	IgnoreLocalService    bool
+	AddProxyHeaders    bool
+	AddHostHeader      bool
+	IgnoredServices    []string
+	IgnoredPatterns    []string
+	IgnoredHeaders     []string
+	SensitiveHeaders   []string
+	IgnoreLocalService bool
 
 	// DecodeURL is nil unless zuul.decode-url is written out: the path is then sent as
 	// received. True brings back the original's decoding and re-encoding.
@@ -90,7 +87,6 @@ type Zuul struct {
 	RemoveSemicolonContent           bool
 	ForceOriginalQueryStringEncoding bool
 
-	SetContentLength             bool
 	IncludeDebugHeader           bool
 	InitialStreamBufferSize      int64 // bytes
 	SSLHostnameValidationEnabled bool
@@ -130,8 +126,7 @@ type ZuulHost struct {
 	MaxPerRouteConnections   int
 	ConnectTimeout           time.Duration // 0 means no limit
 	SocketTimeout            time.Duration // per read, 0 means no limit
-	ConnectionRequestTimeout time.Duration // wait for a pooled connection; negative means no limit
-	TimeToLive               time.Duration // of a connection; negative means no limit
+	ConnectionRequestTimeout time.Duration // wait for a free connection; negative means as long as ConnectTimeout
 }
 
 // ZuulThreadPool is zuul.thread-pool.*, used with THREAD isolation only.
@@ -168,7 +163,7 @@ type Ribbon struct {
 	SecurePorts           []int
 	MaxTotalConnections   int
 	MaxConnectionsPerHost int
-	PoolKeepAlive         time.Duration // lifetime of a connection
+	AcquireTimeout        time.Duration // wait for a free connection
 	IdleTimeout           time.Duration // of an idle connection
 	Trip                  Trip
 }
@@ -201,7 +196,6 @@ type Command struct {
 	FallbackMaxConcurrent  int
 	Breaker                Breaker
 	RollingWindow          time.Duration
-	RollingBuckets         int
 	HealthSnapshotInterval time.Duration
 	ThreadPoolKey          string // with THREAD isolation
 }

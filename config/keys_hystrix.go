@@ -68,7 +68,6 @@ func commandKeyRows() []row[Command] {
 		atLeast(0, "fallback.isolation.semaphore.maxConcurrentRequests", "10", "fallbacks running at once", func(c *Command) *int { return &c.FallbackMaxConcurrent }),
 		boolean("fallback.enabled", "true", "whether a failed request gets the fallback", func(c *Command) *bool { return &c.FallbackEnabled }),
 		duration("metrics.rollingStats.timeInMilliseconds", "10000", "window of the counters and of the circuit breaker", time.Millisecond, time.Millisecond, func(c *Command) *time.Duration { return &c.RollingWindow }),
-		atLeast(1, "metrics.rollingStats.numBuckets", "10", "parts of that window, which it must divide into evenly", func(c *Command) *int { return &c.RollingBuckets }),
 		duration("metrics.healthSnapshot.intervalInMilliseconds", "500", "how often the circuit breaker judges", time.Millisecond, time.Millisecond, func(c *Command) *time.Duration { return &c.HealthSnapshotInterval }),
 		text("threadPoolKeyOverride", "(RibbonCommand)", "thread pool of the command", func(c *Command) *string { return &c.ThreadPoolKey }),
 	}
@@ -89,6 +88,7 @@ func deadCommandRows() []row[Command] {
 	return []row[Command]{
 		only[Command](Ignored, "execution.isolation.thread.interruptOnTimeout", "true", "the upstream call is always cancelled at the deadline"),
 		only[Command](Ignored, "execution.isolation.thread.interruptOnFutureCancel", "true", "the upstream call is always cancelled when the client has gone"),
+		dead[Command](Planned, "metrics.rollingStats.numBuckets", "the window is parted by `metrics.healthSnapshot.intervalInMilliseconds`"),
 		dead[Command](Planned, "metrics.rollingPercentile.**", "latencies are not ranked"),
 		dead[Command](Ignored, "requestCache.enabled", "requests are not cached"),
 		dead[Command](Ignored, "requestLog.enabled", "there is no request log"),
@@ -127,11 +127,7 @@ func (b *builder) checkHystrix() {
 
 func (b *builder) checkCommand(key string, c *Command) {
 	prefix := "hystrix.command." + key + ".metrics."
-	at := b.firstOf(prefix+"rollingStats.numBuckets", prefix+"rollingStats.timeInMilliseconds")
-	if at != nil && c.RollingWindow%(time.Duration(c.RollingBuckets)*time.Millisecond) != 0 {
-		b.report.errorf(at.name(), at.at, "%s cannot be divided evenly into %d buckets", c.RollingWindow, c.RollingBuckets)
-	}
-	at = b.firstOf(prefix+"healthSnapshot.intervalInMilliseconds", prefix+"rollingStats.timeInMilliseconds")
+	at := b.firstOf(prefix+"healthSnapshot.intervalInMilliseconds", prefix+"rollingStats.timeInMilliseconds")
 	if at != nil && c.RollingWindow < c.HealthSnapshotInterval {
 		b.report.errorf(at.name(), at.at, "the window of %s is shorter than the health snapshot interval of %s", c.RollingWindow, c.HealthSnapshotInterval)
 	}

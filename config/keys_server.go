@@ -19,9 +19,7 @@ func serverKeys() []Key {
 		size("server.max-http-request-header-size", "8KB", "most bytes of a request's line and headers", func(c *Config) *int64 { return &c.Server.MaxHeaderSize }),
 		size("server.max-http-header-size", "(see above)", "older name of `server.max-http-request-header-size`", func(c *Config) *int64 { return &c.Server.MaxHeaderSize }),
 		row[Config]{name: "server.forward-headers.trusted-proxies", kind: "list of CIDRs", doc: "peers whose X-Forwarded-* headers are kept and appended to; from anybody else they are replaced", set: setTrustedProxies},
-		text("error.path", "/error", "local path that answers errors, as in Zuul", func(c *Config) *string { return &c.Server.Error.Path }),
 		choice("server.error.include-message", "always", "whether the error body says what went wrong", []string{"always", "never", "on-param"}, func(c *Config) *string { return &c.Server.Error.IncludeMessage }),
-		boolean("server.error.include-exception", "false", "whether the error body names the type of the error", func(c *Config) *bool { return &c.Server.Error.IncludeException }),
 	), lift("", root, deadServerKeys()...)...)
 }
 
@@ -34,7 +32,9 @@ func deadServerKeys() []row[Config] {
 		only[Config](Refused, "server.context-path", "/", "every path would move; use `zuul.prefix` for the routes"),
 		only[Config](Planned, "server.compression.enabled", "false", "bodies pass as the upstream encoded them"),
 		dead[Config](Planned, "server.compression.**", "bodies pass as the upstream encoded them"),
-		dead[Config](Ignored, "server.error.path", "Zuul reads `error.path`"),
+		dead[Config](Ignored, "error.path", "SendErrorFilter answers errors itself; replace it to answer otherwise"),
+		dead[Config](Ignored, "server.error.path", "SendErrorFilter answers errors itself; replace it to answer otherwise"),
+		only[Config](Ignored, "server.error.include-exception", "false", "there is no exception class to name"),
 		dead[Config](Ignored, "server.error.whitelabel.enabled", "browsers always get the plain page"),
 		only[Config](Ignored, "server.error.include-stacktrace", "never", "there is no stack trace to include"),
 		only[Config](Ignored, "server.error.include-binding-errors", "never", "there is no binding"),

@@ -33,9 +33,9 @@ func messageRows() []row[Zuul] {
 		boolean("add-proxy-headers", "true", "send X-Forwarded-* upstream", func(z *Zuul) *bool { return &z.AddProxyHeaders }),
 		boolean("add-host-header", "false", "send the client's Host upstream", func(z *Zuul) *bool { return &z.AddHostHeader }),
 		texts("ignored-headers", "", "headers dropped in both directions", func(z *Zuul) *[]string { return &z.IgnoredHeaders }),
-		boolean("ignore-security-headers", "true", "meant for gateways with Spring Security, which would answer these headers itself", func(z *Zuul) *bool { return &z.IgnoreSecurityHeaders }),
+		dead[Zuul](Ignored, "ignore-security-headers", "it concerns gateways with Spring Security; list headers in `ignored-headers`"),
 		texts("sensitive-headers", "Cookie, Set-Cookie, Authorization", "headers dropped in both directions unless a route has a list of its own", func(z *Zuul) *[]string { return &z.SensitiveHeaders }),
-		boolean("set-content-length", "false", "send the upstream's Content-Length to the client", func(z *Zuul) *bool { return &z.SetContentLength }),
+		only[Zuul](Ignored, "set-content-length", "true", "Content-Length is sent whenever the length is known"),
 		boolean("include-debug-header", "false", "answer debugged requests with X-Zuul-Debug-Header", func(z *Zuul) *bool { return &z.IncludeDebugHeader }),
 		size("initial-stream-buffer-size", "8192", "buffer for copying a body", func(z *Zuul) *int64 { return &z.InitialStreamBufferSize }),
 		boolean("ssl-hostname-validation-enabled", "true", "`false`: URL routes accept any certificate", func(z *Zuul) *bool { return &z.SSLHostnameValidationEnabled }),
@@ -48,11 +48,11 @@ func hostRows() []row[ZuulHost] {
 	return []row[ZuulHost]{
 		atLeast(1, "max-total-connections", "200", "connections of all URL routes", func(h *ZuulHost) *int { return &h.MaxTotalConnections }),
 		atLeast(1, "max-per-route-connections", "20", "connections to one host and port", func(h *ZuulHost) *int { return &h.MaxPerRouteConnections }),
-		duration("connect-timeout-millis", "2000", "time to connect; 0 means no limit", time.Millisecond, 0, func(h *ZuulHost) *time.Duration { return &h.ConnectTimeout }),
-		duration("socket-timeout-millis", "10000", "time without a byte; 0 means no limit", time.Millisecond, 0, func(h *ZuulHost) *time.Duration { return &h.SocketTimeout }),
-		duration("connection-request-timeout-millis", "-1", "wait for a free connection; negative means no limit", time.Millisecond, -time.Millisecond, func(h *ZuulHost) *time.Duration { return &h.ConnectionRequestTimeout }),
-		duration("time-to-live", "-1", "life of a connection; negative means no limit", time.Millisecond, -time.Millisecond, func(h *ZuulHost) *time.Duration { return &h.TimeToLive }),
-		only[ZuulHost](Refused, "time-unit", "MILLISECONDS", "write the unit into `zuul.host.time-to-live`, such as `5m`"),
+		duration("connect-timeout-millis", "2000", "time to connect; 0 means a day", time.Millisecond, 0, func(h *ZuulHost) *time.Duration { return &h.ConnectTimeout }),
+		duration("socket-timeout-millis", "10000", "time without a byte; 0 means a day", time.Millisecond, 0, func(h *ZuulHost) *time.Duration { return &h.SocketTimeout }),
+		duration("connection-request-timeout-millis", "-1", "wait for a free connection; negative means as long as `connect-timeout-millis`", time.Millisecond, -time.Millisecond, func(h *ZuulHost) *time.Duration { return &h.ConnectionRequestTimeout }),
+		only[ZuulHost](Planned, "time-to-live", "-1", "connections are closed when they idle, not by age"),
+		dead[ZuulHost](Planned, "time-unit", "connections are closed when they idle, not by age"),
 	}
 }
 

@@ -38,8 +38,8 @@ func TestDuration(t *testing.T) {
 		}
 	}
 	t.Run("plain numbers are in the unit of the key", func(t *testing.T) {
-		if c, err := set(t, "ribbon.PoolKeepAliveTime", "5"); c.Ribbon.PoolKeepAlive != 5*time.Second {
-			t.Errorf("%s (%s)", c.Ribbon.PoolKeepAlive, err)
+		if c, err := set(t, "niws.loadbalancer.default.circuitTripMaxTimeoutSeconds", "5"); c.Ribbon.Trip.Max != 5*time.Second {
+			t.Errorf("%s (%s)", c.Ribbon.Trip.Max, err)
 		}
 	})
 }

@@ -48,7 +48,7 @@ func ways(t *testing.T, addr string) []way {
 		Balance: &lb.Command{Balancer: balancer, Transport: transport, Retry: lb.DefaultRetryPolicy()},
 	}
 	return []way{
-		{"URL route", route.SimpleHostRouting(transport), func(c *filters.Context) { c.Out.URL = &url.URL{Scheme: "http", Host: addr} }},
+		{"URL route", route.SimpleHostRouting(route.SimpleHostSettings{Transport: transport}), func(c *filters.Context) { c.Out.URL = &url.URL{Scheme: "http", Host: addr} }},
 		{"service route", route.RibbonRouting(single{service}), func(c *filters.Context) { c.ServiceID = "up" }},
 	}
 }

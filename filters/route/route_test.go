@@ -75,7 +75,7 @@ func TestSimpleHostSendsExactBytes(t *testing.T) {
 			w := &wire{}
 			c := filtertest.New(t, tt.request)
 			c.Out.URL, c.Out.Path = target(t, tt.url), tt.path
-			if err := filtertest.Run(t, c, route.SimpleHostRouting(w)); err != nil {
+			if err := filtertest.Run(t, c, route.SimpleHostRouting(route.SimpleHostSettings{Transport: w})); err != nil {
 				t.Fatal(err)
 			}
 			if w.target != tt.want {
@@ -95,7 +95,7 @@ func TestRequestFields(t *testing.T) {
 	c.IgnoreHeaders("cookie", "authorization")
 	c.Out.Header.Set("Authorization", "gateway's")
 	c.Out.Host = "public.example"
-	if err := filtertest.Run(t, c, route.SimpleHostRouting(w)); err != nil {
+	if err := filtertest.Run(t, c, route.SimpleHostRouting(route.SimpleHostSettings{Transport: w})); err != nil {
 		t.Fatal(err)
 	}
 	r := w.request
@@ -110,10 +110,24 @@ func TestRequestFields(t *testing.T) {
 	}
 }
 
+func TestForceOriginalQuery(t *testing.T) {
+	for force, want := range map[bool]string{false: "/x?changed", true: "/x?q=%7B%22a%22:1%7D&b"} {
+		w := &wire{}
+		c := filtertest.New(t, "GET /x?q=%7B%22a%22:1%7D&b")
+		c.Out.URL, c.Out.Query = target(t, "http://up"), "changed"
+		if err := filtertest.Run(t, c, route.SimpleHostRouting(route.SimpleHostSettings{Transport: w, ForceOriginalQuery: force})); err != nil {
+			t.Fatal(err)
+		}
+		if w.target != want {
+			t.Errorf("zuul 89 force %v: sent %q, want %q", force, w.target, want)
+		}
+	}
+}
+
 func TestSimpleHostFailure(t *testing.T) {
 	c := filtertest.New(t, "GET /x")
 	c.Out.URL = target(t, "http://up:81")
-	err := filtertest.Run(t, c, route.SimpleHostRouting(&wire{err: syscall.EHOSTUNREACH}))
+	err := filtertest.Run(t, c, route.SimpleHostRouting(route.SimpleHostSettings{Transport: &wire{err: syscall.EHOSTUNREACH}}))
 	failure, ok := errors.AsType[*lb.Error](err)
 	if !ok || failure.Service != "up:81" || failure.Kind != lb.NoRouteToHost {
 		t.Fatalf("error %v, want one of no route to up:81", err)
@@ -136,7 +150,7 @@ func TestRoutingFiltersStandAside(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			c := filtertest.New(t, "GET /x")
 			tt.set(c)
-			specs := []filters.Spec{route.RibbonRouting(known{}), route.SimpleHostRouting(w), route.SendForward(mux.NewRouter())}
+			specs := []filters.Spec{route.RibbonRouting(known{}), route.SimpleHostRouting(route.SimpleHostSettings{Transport: w}), route.SendForward(mux.NewRouter())}
 			if err := filtertest.Run(t, c, specs...); err != nil {
 				t.Fatal(err)
 			}
@@ -248,7 +262,7 @@ func TestBrokenUploadIsTheClientsFailure(t *testing.T) {
 				}
 			}
 			services := users(t, &wire{})
-			err := filtertest.Run(t, c, route.RibbonRouting(services), route.SimpleHostRouting(&wire{}))
+			err := filtertest.Run(t, c, route.RibbonRouting(services), route.SimpleHostRouting(route.SimpleHostSettings{Transport: &wire{}}))
 			if got := (errorfilter.Mapping{}).Answer(c).Status; got != tt.status {
 				t.Errorf("status %d, want %d (%v)", got, tt.status, err)
 			}

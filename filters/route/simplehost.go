@@ -8,14 +8,24 @@ import (
 	"github.com/gozer-gateway/gozer/routing"
 )
 
-// SimpleHostRouting returns the filter that sends the requests of URL routes
-// through transport: no load balancing, no command, no fallback (zuul.md 7).
-// Errors are *lb.Error with the target's host as the service.
-func SimpleHostRouting(transport http.RoundTripper) filters.Spec {
-	return filters.Instance("SimpleHostRoutingFilter", filters.Route, 100, simpleHost{transport})
+// SimpleHostSettings configure SimpleHostRouting.
+type SimpleHostSettings struct {
+	// Transport carries the requests.
+	Transport http.RoundTripper
+
+	// ForceOriginalQuery is zuul.force-original-query-string-encoding: the
+	// client's query is sent even if a filter has changed Out.Query.
+	ForceOriginalQuery bool
 }
 
-type simpleHost struct{ transport http.RoundTripper }
+// SimpleHostRouting returns the filter that sends the requests of URL routes
+// straight to their host: no load balancing, no command, no fallback (zuul.md 7).
+// Errors are *lb.Error with the target's host as the service.
+func SimpleHostRouting(s SimpleHostSettings) filters.Spec {
+	return filters.Instance("SimpleHostRoutingFilter", filters.Route, 100, simpleHost{s})
+}
+
+type simpleHost struct{ settings SimpleHostSettings }
 
 var _ filters.Filter = simpleHost{}
 
@@ -25,9 +35,12 @@ func (simpleHost) ShouldFilter(c *filters.Context) bool {
 
 func (f simpleHost) Run(c *filters.Context) error {
 	target := c.Out.URL
+	if f.settings.ForceOriginalQuery {
+		c.Out.Query, c.Out.ForceQuery = c.Request.URL.RawQuery, c.Request.URL.ForceQuery
+	}
 	req := newRequest(c, routing.JoinURLPath(target.EscapedPath(), c.Out.Path))
 	req.URL.Scheme, req.URL.Host = target.Scheme, target.Host
-	res, err := f.transport.RoundTrip(req) //nolint:bodyclose // the context closes it
+	res, err := f.settings.Transport.RoundTrip(req) //nolint:bodyclose // the context closes it
 	if failure := c.BodyError(); err != nil && failure != nil {
 		return brokenBody(failure)
 	}
