@@ -256,24 +256,3 @@ func TestPoolSizes(t *testing.T) {
 		})
 	}
 }
-
-func TestPoolKeys(t *testing.T) {
-	tests := []struct {
-		name      string
-		isolation ribboncmd.Isolation
-		rules     ribboncmd.PoolNames
-		want      string
-	}{
-		{"zuul 145 THREAD", ribboncmd.Thread, ribboncmd.PoolNames{}, "RibbonCommand"},
-		{"zuul 145 separate pools", ribboncmd.Thread, ribboncmd.PoolNames{Separate: true}, "testCommand1"},
-		{"zuul 145 prefix", ribboncmd.Thread, ribboncmd.PoolNames{Separate: true, Prefix: "zuulgw-"}, "zuulgw-testCommand1"},
-		{"zuul 145 SEMAPHORE", ribboncmd.Semaphore, ribboncmd.PoolNames{Separate: true, Prefix: "zuulgw-"}, "RibbonCommand"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			if got := tt.rules.Key(tt.isolation, "testCommand1"); got != tt.want {
-				t.Errorf("got %q, want %q", got, tt.want)
-			}
-		})
-	}
-}

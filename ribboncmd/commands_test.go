@@ -135,47 +135,6 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-func TestTimeoutsOfZuul(t *testing.T) {
-	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
-	ribbon := []struct {
-		name          string
-		read, connect int
-		same, next    int
-		want          int
-	}{
-		{"hystrix 115 defaults", 1000, 1000, 0, 1, 4000},
-		{"hystrix 115 read 500, connect 100", 500, 100, 0, 1, 1200},
-		{"hystrix 115 retries 1 and 2", 500, 100, 1, 2, 3600},
-		{"hystrix 115 a second each, retries 1 and 2", 1000, 1000, 1, 2, 12000},
-	}
-	for _, tt := range ribbon {
-		t.Run(tt.name, func(t *testing.T) {
-			if got := ribboncmd.RibbonTimeout(ms(tt.read), ms(tt.connect), tt.same, tt.next); got != ms(tt.want) {
-				t.Errorf("got %v, want %v", got, ms(tt.want))
-			}
-		})
-	}
-	effective := []struct {
-		name                       string
-		service, byDefault, ribbon int
-		want                       int
-		tight                      bool
-	}{
-		{"zuul 144 none", 0, 0, 4000, 4000, false},
-		{"hystrix 116 default 30", 0, 30, 12000, 30, true},
-		{"hystrix 116 service 50 over default 30", 50, 30, 12000, 50, true},
-		{"ample service timeout", 20000, 30, 12000, 20000, false},
-	}
-	for _, tt := range effective {
-		t.Run(tt.name, func(t *testing.T) {
-			got, tight := ribboncmd.EffectiveTimeout(ms(tt.service), ms(tt.byDefault), ms(tt.ribbon))
-			if got != ms(tt.want) || tight != tt.tight {
-				t.Errorf("got %v, %v, want %v, %v", got, tight, ms(tt.want), tt.tight)
-			}
-		})
-	}
-}
-
 func TestParseIsolation(t *testing.T) {
 	for _, want := range []ribboncmd.Isolation{ribboncmd.Semaphore, ribboncmd.Thread} {
 		if got, err := ribboncmd.ParseIsolation(want.String()); got != want || err != nil {

@@ -35,18 +35,3 @@ func (p PoolSettings) Workers() int {
 func (p PoolSettings) Places() int {
 	return max(0, min(p.MaxQueueSize, p.QueueSizeRejectionThreshold))
 }
-
-// PoolNames are Zuul's rules for pool keys.
-type PoolNames struct {
-	Separate bool   // zuul.thread-pool.use-separate-thread-pools
-	Prefix   string // zuul.thread-pool.thread-pool-key-prefix
-}
-
-// Key returns the pool key of a service: DefaultPoolKey unless Thread
-// isolation is to use separate pools.
-func (n PoolNames) Key(isolation Isolation, service string) string {
-	if isolation == Thread && n.Separate {
-		return n.Prefix + service
-	}
-	return DefaultPoolKey
-}
