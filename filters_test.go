@@ -23,7 +23,8 @@ func TestWithFilters(t *testing.T) {
 		{"replaces a built-in one of its name and phase", helloRoute, []filters.Spec{replaced}, "replaced"},
 		{
 			"in another phase it is a further one", helloRoute,
-			[]filters.Spec{filters.Func("SendForwardFilter", filters.Pre, 0, func(*filters.Context) error { return nil })}, "/you",
+			[]filters.Spec{filters.Func("SendForwardFilter", filters.Pre, 0, func(*filters.Context) error { return nil })},
+			"/you",
 		},
 		{
 			"disabled by name and phase", helloRoute + "zuul.Late.route.disable: true\n",
