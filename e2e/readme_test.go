@@ -1,0 +1,138 @@
+package e2e_test
+
+import (
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// step is one command of the README with the output that stands below it.
+type step struct{ command, want string }
+
+// readmeSteps reads the fenced blocks of the README: "$ " begins a command.
+func readmeSteps(tb testing.TB) []step {
+	tb.Helper()
+	text, err := os.ReadFile("../README.md")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var steps []step
+	for i, block := range strings.Split(string(text), "```") {
+		if i%2 == 0 {
+			continue
+		}
+		for _, part := range strings.Split("\n"+block, "\n$ ")[1:] {
+			command, want, _ := strings.Cut(part, "\n")
+			steps = append(steps, step{command, strings.TrimSpace(want)})
+		}
+	}
+	return steps
+}
+
+// TestREADMESays runs every command of the README's tour, in order, against the
+// demo, and compares the output but for times and ports.
+func TestREADMESays(t *testing.T) {
+	yaml, err := os.ReadFile("../gateway.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := start{yaml: string(yaml), args: []string{"--demo"}}.ready(t)
+	ports := strings.NewReplacer("127.0.0.1:8080", g.Proxy, "127.0.0.1:8081", g.Admin)
+	steps := readmeSteps(t)
+	if len(steps) < 8 {
+		t.Fatalf("found only %d commands in the README", len(steps))
+	}
+	for _, s := range steps {
+		t.Run(s.command, func(t *testing.T) {
+			got := runStep(t, ports.Replace(s.command))
+			if want := ports.Replace(s.want); steady(got) != steady(want) {
+				t.Errorf("printed\n%s\nwant\n%s", got, want)
+			}
+		})
+	}
+}
+
+func runStep(tb testing.TB, command string) string {
+	tb.Helper()
+	if args, found := strings.CutPrefix(command, "bin/gateway "); found {
+		cmd := start{}.command(strings.Fields(args)...)
+		cmd.Dir = ".."
+		out, _ := cmd.CombinedOutput() // exits with 1 when it has found something
+		return strings.TrimSpace(string(out))
+	}
+	return curl(tb, command)
+}
+
+var (
+	curlLine  = regexp.MustCompile(`^curl (?:--path-as-is )?(?:-d '([^']*)' )?"?(http://[^" ]+)"?$`)
+	timestamp = regexp.MustCompile(`"timestamp":"[^"]*"`)
+	curlAgent = regexp.MustCompile(`curl/[0-9.]+`)
+)
+
+// curl does what the few forms of curl commands in the README do.
+func curl(tb testing.TB, command string) string {
+	tb.Helper()
+	parts := curlLine.FindStringSubmatch(command)
+	if parts == nil {
+		tb.Fatalf("a command of another form: %s", command)
+	}
+	method, body := http.MethodGet, io.Reader(http.NoBody)
+	if parts[1] != "" {
+		method, body = http.MethodPost, strings.NewReader(parts[1])
+	}
+	req, err := http.NewRequestWithContext(tb.Context(), method, parts[2], body)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	req.Header.Set("User-Agent", "curl/1.0")
+	req.Header.Set("Accept", "*/*")
+	client := &http.Client{Transport: &http.Transport{DisableCompression: true, DisableKeepAlives: true}}
+	res, err := client.Do(req)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return strings.TrimSpace(string(text))
+}
+
+// steady replaces what differs from run to run.
+func steady(s string) string {
+	s = timestamp.ReplaceAllString(s, `"timestamp":""`)
+	s = curlAgent.ReplaceAllString(s, "curl")
+	return regexp.MustCompile(`"X-Forwarded-Port":\["\d+"\]`).ReplaceAllString(s, "")
+}
+
+// TestREADMEFilter builds the README's whole gateway with a filter.
+func TestREADMEFilter(t *testing.T) {
+	text, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, code, found := strings.Cut(string(text), "```go\n")
+	code, _, closed := strings.Cut(code, "```")
+	if !found || !closed {
+		t.Fatal("the README has no Go block")
+	}
+	dir, err := os.MkdirTemp("..", ".readme-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte(code), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", os.DevNull, "./"+filepath.Base(dir))
+	build.Dir = ".."
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Errorf("it does not build: %v\n%s", err, out)
+	}
+}
