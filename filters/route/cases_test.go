@@ -193,11 +193,12 @@ func TestEveryMethodMayHaveABody(t *testing.T) {
 	var got arrival
 	b := backendtest.Start(t, record(&got))
 	for _, method := range []string{"POST", "PUT", "PATCH", "DELETE", "GET", "OPTIONS", "PROPFIND"} {
-		t.Run("zuul 103 104 115 "+method, func(t *testing.T) {
+		t.Run("zuul 90 103 104 115 "+method, func(t *testing.T) {
 			for _, w := range ways(t, b.Addr) {
-				w.run(t, filtertest.New(t, method+" /x", filtertest.Body("why")))
-				if got.Method != method || got.Body != "why" || got.Length != 3 {
-					t.Errorf("%s: the server got %+v", w.name, got)
+				w.run(t, filtertest.New(t, method+" /foo?id=bar", filtertest.Body("why")))
+				want := arrival{Method: method, Target: "/foo?id=bar", Body: "why", Length: 3}
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("%s: -want +got\n%s", w.name, diff)
 				}
 			}
 		})
@@ -247,4 +248,50 @@ func TestAnswersAreNotInterpreted(t *testing.T) {
 			}
 		}
 	})
+}
+
+// byMetadata picks the first server that is marked with the key, or else any.
+type byMetadata struct{}
+
+func (byMetadata) Choose(key any, servers []*lb.Server) *lb.Server {
+	for _, s := range servers {
+		if s.Metadata["role"] == key {
+			return s
+		}
+	}
+	return servers[0]
+}
+
+func TestLoadBalancerKeyReachesTheRule(t *testing.T) {
+	canary := filters.Func("Canary", filters.Pre, 6, func(c *filters.Context) error {
+		if c.Request.Header.Get("X-Canary-Test") == "true" {
+			c.LoadBalancerKey = "canary"
+		}
+		return nil
+	})
+	balancer := lb.NewBalancer("users", lb.BalancerSettings{Rule: byMetadata{}})
+	balancer.SetServers([]lb.Server{
+		{Host: "old", Port: 80},
+		{Host: "new", Port: 80, Metadata: map[string]string{"role": "canary"}},
+	})
+	for name, tc := range map[string]struct{ header, want string }{
+		"zuul 146 with the header":    {"true", "new:80"},
+		"zuul 146 without the header": {"", "old:80"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := &wire{}
+			service := &route.Service{
+				Command: ribboncmd.New(nil).Command("users", ribboncmd.DefaultSettings(), nil),
+				Balance: &lb.Command{Balancer: balancer, Transport: w},
+			}
+			c := filtertest.New(t, "GET /x", filtertest.Header("X-Canary-Test", tc.header))
+			c.ServiceID = "users"
+			if err := filtertest.Run(t, c, canary, route.RibbonRouting(single{service})); err != nil {
+				t.Fatal(err)
+			}
+			if got := w.request.URL.Host; got != tc.want {
+				t.Errorf("sent to %s, want %s", got, tc.want)
+			}
+		})
+	}
 }

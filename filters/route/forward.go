@@ -27,8 +27,7 @@ func (sendForward) ShouldFilter(c *filters.Context) bool {
 }
 
 func (f sendForward) Run(c *filters.Context) error {
-	r := c.Request.Clone(c.Request.Context())
-	r.URL, r.Body, r.ContentLength = localURL(c), c.Out.Body, c.Out.ContentLength
+	r := localRequest(c)
 	var match mux.RouteMatch
 	if !f.local.Match(r, &match) || match.Handler == nil {
 		return refuseLocal(match)
@@ -38,6 +37,15 @@ func (f sendForward) Run(c *filters.Context) error {
 		c.Writer().WriteHeader(http.StatusOK)
 	}
 	return nil
+}
+
+// localRequest is what the handler sees: the request as pre filters have left
+// it, not as the client sent it.
+func localRequest(c *filters.Context) *http.Request {
+	r := c.Request.Clone(c.Request.Context())
+	r.Method, r.URL, r.Header = c.Out.Method, localURL(c), c.Out.Header
+	r.Body, r.ContentLength = c.Out.Body, c.Out.ContentLength
+	return r
 }
 
 func localURL(c *filters.Context) *url.URL {

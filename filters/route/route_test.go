@@ -205,19 +205,22 @@ func TestSendForward(t *testing.T) {
 	local.PathPrefix("/hello").Methods(http.MethodGet).HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, r.URL.EscapedPath()+"?"+r.URL.RawQuery)
 	})
+	local.HandleFunc("/tenant", func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Header.Get("X-Tenant")) })
 	local.HandleFunc("/silent", func(http.ResponseWriter, *http.Request) {})
 	tests := []struct {
 		name, request, forward, body string
 		status                       int
 	}{
 		{"zuul 16 to a local handler", "GET /x?a=1", "/hello/a%2Fb", "/hello/a%2Fb?a=1", http.StatusOK},
+		{"what pre filters have set", "GET /x", "/tenant", "acme", http.StatusOK},
 		{"a handler that writes nothing", "GET /x", "/silent", "", http.StatusOK},
 		{"zuul 141 no handler", "GET /x", "/nowhere", "", http.StatusNotFound},
 		{"wrong method", "POST /x", "/hello", "", http.StatusMethodNotAllowed},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			c := filtertest.New(t, tt.request)
+			c := filtertest.New(t, tt.request, filtertest.Header("X-Tenant", "forged"))
+			c.Out.Header.Set("X-Tenant", "acme")
 			c.ForwardTo = tt.forward
 			err := filtertest.Run(t, c, route.SendForward(local))
 			status := c.Status()
