@@ -1,6 +1,8 @@
 package e2e_test
 
 import (
+	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"os"
@@ -122,16 +124,20 @@ func TestREADMEFilter(t *testing.T) {
 	if !found || !closed {
 		t.Fatal("the README has no Go block")
 	}
-	dir, err := os.MkdirTemp("..", ".readme-")
+	root, err := filepath.Abs("..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer os.RemoveAll(dir)
-	if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte(code), 0o600); err != nil {
+	program, overlay := filepath.Join(t.TempDir(), "main.go"), filepath.Join(t.TempDir(), "overlay.json")
+	replace, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(root, "readme", "main.go"): program}})
+	if err != nil {
 		t.Fatal(err)
 	}
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", os.DevNull, "./"+filepath.Base(dir))
-	build.Dir = ".."
+	if err := errors.Join(os.WriteFile(program, []byte(code), 0o600), os.WriteFile(overlay, replace, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	build := exec.CommandContext(t.Context(), "go", "build", "-overlay", overlay, "-o", os.DevNull, "./readme")
+	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Errorf("it does not build: %v\n%s", err, out)
 	}
