@@ -1,9 +1,12 @@
 package gozer_test
 
 import (
+	"fmt"
 	"net/http"
 	"testing"
 
+	"github.com/gozer-gateway/gozer"
+	"github.com/gozer-gateway/gozer/filters"
 	"github.com/gozer-gateway/gozer/internal/backendtest"
 )
 
@@ -63,5 +66,49 @@ func TestServicesAreBuiltAtOnce(t *testing.T) {
 			}
 			wantAnswer(t, get(t, g, "/users/1"), http.StatusOK, "user")
 		})
+	}
+}
+
+// The gateway keeps no cookies: neither does it send back what an upstream has set, nor
+// does a client see it unless its route lets it through.
+func TestCookiesOfUpstreams(t *testing.T) {
+	books := backendtest.Start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Set-Cookie", "s=1")
+		_, _ = fmt.Fprint(w, r.Header["Cookie"])
+	}))
+	g := newGateway(t, fmt.Sprintf(`
+zuul.routes:
+  hidden: {path: /hidden/**, url: %q}
+  passed: {path: /passed/**, url: %[1]q, sensitive-headers: ""}
+`, books.URL()))
+	for path, want := range map[string]string{"/hidden/1": "", "/passed/1": "s=1"} {
+		t.Run("zuul 132 "+path, func(t *testing.T) {
+			for range 2 {
+				got := get(t, g, path)
+				wantAnswer(t, got, http.StatusOK, "[]")
+				if cookie := got.Header().Get("Set-Cookie"); cookie != want {
+					t.Errorf("Set-Cookie %q, want %q", cookie, want)
+				}
+			}
+		})
+	}
+}
+
+func TestFilterReplacesTheQuery(t *testing.T) {
+	books := backendtest.Start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = fmt.Fprint(w, r.URL.RawQuery)
+	}))
+	override := filters.Func("Override", filters.Pre, 6, func(c *filters.Context) error {
+		if c.Request.URL.Query().Has("override") {
+			c.Out.Query = "key=overridden"
+		}
+		return nil
+	})
+	g := newGateway(t, "zuul.routes.books: /books/**="+books.URL(), gozer.WithFilters(override))
+	for target, want := range map[string]string{
+		"/books/q?override=true&different=key": "key=overridden",
+		"/books/q?different=key":               "different=key",
+	} {
+		t.Run("zuul 100 "+target, func(t *testing.T) { wantAnswer(t, get(t, g, target), http.StatusOK, want) })
 	}
 }
