@@ -1,0 +1,77 @@
+package http1
+
+import (
+	"slices"
+	"sync"
+	"time"
+)
+
+// contextKey is the type of the keys under which a server's request context
+// offers its services to the client side.
+type contextKey uint8
+
+const (
+	// interrupterKey finds the *Interrupter of a request.
+	interrupterKey contextKey = iota
+	// interimKey finds a func(status int, header http.Header) that sends an
+	// interim response to the client. It is called before the final response,
+	// on the handler's goroutine, and keeps nothing of header.
+	interimKey
+)
+
+// deadliner is a connection whose blocked reads and writes end when a deadline
+// passes.
+type deadliner interface {
+	SetDeadline(t time.Time) error
+}
+
+// Interrupter ends blocked work on connections when the request that they work
+// for has ended. It stands in for a goroutine that waits for a context's Done:
+// whoever is about to block registers the connection, and unregisters it
+// afterwards. The zero value is ready; any goroutine may use it.
+type Interrupter struct {
+	mu      sync.Mutex
+	fired   bool
+	working []deadliner
+	own     [2]deadliner // the first places of working
+}
+
+// register puts c under the interrupter's control and returns true, or returns
+// false because the request has ended already.
+func (i *Interrupter) register(c deadliner) bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.fired {
+		return false
+	}
+	if i.working == nil {
+		i.working = i.own[:0]
+	}
+	i.working = append(i.working, c)
+	return true
+}
+
+// unregister takes c out again. It returns false if the request has ended in
+// the meantime: the deadlines of c are in the past then. After unregister the
+// interrupter does not touch c any more.
+func (i *Interrupter) unregister(c deadliner) bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if n := slices.Index(i.working, c); n >= 0 {
+		i.working = slices.Delete(i.working, n, n+1)
+	}
+	return !i.fired
+}
+
+// interrupt ends what is registered now and refuses what comes later.
+func (i *Interrupter) interrupt() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.fired = true
+	for _, c := range i.working {
+		_ = c.SetDeadline(longAgo()) // fails on a closed connection, which blocks nobody
+	}
+}
+
+// longAgo is a deadline that has passed, under fake time too.
+func longAgo() time.Time { return time.Unix(1, 0) }
