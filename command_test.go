@@ -48,6 +48,7 @@ func TestCommandLine(t *testing.T) {
 		{"check", []string{"check", "--config", good}, 0, "configuration is valid", ""},
 		{"check finds everything", []string{"check", "--config", bad}, 1, "gateway.yaml:1: error: server.prot: unknown key", ""},
 		{"check looks at filters", []string{"check", "--config", good, "--set", "gateway.filters.Banner.txt=x"}, 1, "unknown setting; did you mean text?", ""},
+		{"check only warns of servlet filters", []string{"check", "--config", good, "--set", "zuul.FormBodyWrapperFilter.pre.disable=true"}, 0, "warning: zuul.FormBodyWrapperFilter.pre.disable: has no effect", ""},
 		{"check without a file", []string{"check", "--config", good + "x"}, 1, "cannot be read", ""},
 		{"run refuses a bad file", []string{"--config", bad}, 1, "", "gateway.yaml:1: error: server.prot: unknown key"},
 		{"run by name", []string{"run", "--config", bad}, 1, "", "server.prot"},

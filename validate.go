@@ -23,8 +23,21 @@ func Validate(cfg *config.Config, report *config.Report, opts ...Option) {
 		}
 		report.AddError("", config.Position{}, problem)
 	}
+	warnOfServletFilters(cfg, report)
 	for _, warning := range s.warnings {
 		addRouteProblem(cfg, report, config.Warning, warning)
+	}
+}
+
+// warnOfServletFilters reports what a file brought along from Zuul in vain.
+func warnOfServletFilters(cfg *config.Config, report *config.Report) {
+	for _, ref := range cfg.Zuul.DisabledFilters {
+		if servletOnly(ref.Name) {
+			report.Add(config.Finding{
+				Severity: config.Warning, Key: disableKey(ref), Position: ref.Position,
+				Message: "has no effect: there are no servlets, and no such filter",
+			})
+		}
 	}
 }
 
@@ -71,11 +84,23 @@ func leftOver(cfg *config.Config, known []filters.Spec, decoded map[string]bool)
 		}
 	}
 	for _, ref := range cfg.Zuul.DisabledFilters {
-		if !slices.ContainsFunc(known, func(f filters.Spec) bool { return disables(ref, f) }) {
-			problems = append(problems, unknownFilter("zuul."+ref.Name+"."+ref.Phase+".disable", ref.Name, ref.Position, known))
+		if !servletOnly(ref.Name) && !slices.ContainsFunc(known, func(f filters.Spec) bool { return disables(ref, f) }) {
+			problems = append(problems, unknownFilter(disableKey(ref), ref.Name, ref.Position, known))
 		}
 	}
 	return errors.Join(problems...)
+}
+
+func disableKey(ref config.FilterRef) string {
+	return "zuul." + ref.Name + "." + ref.Phase + ".disable"
+}
+
+// servletOnly names Zuul's filters that deal with servlets. There is nothing
+// here to disable, which does no harm.
+func servletOnly(filter string) bool {
+	return slices.ContainsFunc([]string{"ServletDetectionFilter", "Servlet30WrapperFilter", "FormBodyWrapperFilter"}, func(name string) bool {
+		return strings.EqualFold(name, filter)
+	})
 }
 
 // disables ignores letter case, since an environment variable has none.

@@ -69,22 +69,6 @@ func both(a, b func(*routing.Settings)) func(*routing.Settings) {
 	return func(s *routing.Settings) { a(s); b(s) }
 }
 
-func TestLocateBehindServletPath(t *testing.T) {
-	s := settings(kept("foo", "/foo/**", ""), route("bar", "/bar/**", ""))
-	s.Prefix = "/proxy"
-	table := build(t, s)
-	for name, tc := range map[string]struct{ raw, want string }{
-		"zuul 46 prefix stripped": {"/zuul/proxy/foo/1", "foo /foo/1"},
-		"zuul 41 both stripped":   {"/zuul/proxy/bar/1", "bar /1"},
-		"zuul 21 no route":        {"/zuul/api/bar/1", "-"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			p, _ := parse(t, tc.raw, usual).CutPrefix("/zuul")
-			check(t, table, p.Raw, tc.want)
-		})
-	}
-}
-
 func TestDiscovery(t *testing.T) {
 	version, err := routing.NewPatternServiceRouteMapper(`(?<name>.*)-(?<version>v.*$)`, "${version}/${name}")
 	if err != nil {

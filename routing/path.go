@@ -47,21 +47,6 @@ func ParsePath(raw string, o PathOptions) (Path, error) {
 	return p, nil
 }
 
-// CutPrefix removes the leading segments that prefix names, such as zuul.servlet-path. It returns false, and the path as it was,
-// if the path does not begin with them or if the cut would fall on an encoded slash.
-func (p Path) CutPrefix(prefix string) (Path, bool) {
-	segments := splitSegments(prefix)
-	clean, found := strings.CutPrefix(p.Clean, slashed(segments))
-	if !found || clean != "" && clean[0] != '/' {
-		return p, false
-	}
-	raw, err := strip{drop: len(segments)}.apply(p.Raw)
-	if err != nil {
-		return p, false
-	}
-	return Path{Raw: JoinURLPath("", raw), Clean: JoinURLPath("", clean)}, true
-}
-
 // LocalForward returns the path to ask the gateway's own handlers for when no route matches: Raw with runs of slashes made one.
 func (p Path) LocalForward() string {
 	return collapseSlashes(p.Raw)

@@ -174,28 +174,6 @@ func TestParsePathReencodes(t *testing.T) {
 	})
 }
 
-func TestPathCutPrefix(t *testing.T) {
-	for _, tc := range []struct {
-		name, raw, prefix string
-		want              routing.Path
-		found             bool
-	}{
-		{"zuul 21 servlet path", "/zuul/api/bar/1", "/zuul", routing.Path{Raw: "/api/bar/1", Clean: "/api/bar/1"}, true},
-		{"zuul 23 root", "/api/bar/1", "/", routing.Path{Raw: "/api/bar/1", Clean: "/api/bar/1"}, true},
-		{"nothing left", "/zuul", "/zuul", routing.Path{Raw: "/", Clean: "/"}, true},
-		{"bytes kept", "//zuul//a%2Fb", "zuul/", routing.Path{Raw: "//a%2Fb", Clean: "/a/b"}, true},
-		{"another name", "/zuula/x", "/zuul", routing.Path{Raw: "/zuula/x", Clean: "/zuula/x"}, false},
-		{"cut at an encoded slash", "/zuul%2Fx", "/zuul", routing.Path{Raw: "/zuul%2Fx", Clean: "/zuul/x"}, false},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			got, found := parse(t, tc.raw, usual).CutPrefix(tc.prefix)
-			if got != tc.want || found != tc.found {
-				t.Errorf("got %+v, %v, want %+v, %v", got, found, tc.want, tc.found)
-			}
-		})
-	}
-}
-
 func TestPathLocalForward(t *testing.T) {
 	t.Run("zuul 19 no route", func(t *testing.T) {
 		if got := parse(t, "/api/bar/1", usual).LocalForward(); got != "/api/bar/1" {

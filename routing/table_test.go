@@ -204,38 +204,6 @@ func TestForward(t *testing.T) {
 	}
 }
 
-func TestGatewayPath(t *testing.T) {
-	for _, tc := range []struct {
-		name, prefix string
-		global       bool
-		route        routing.RouteSettings
-		upstream     string
-		want         string
-	}{
-		{"zuul 126 stripped", "", true, route("r", "/prefix/**", ""), "/redirectedUri;someparam", "/prefix/redirectedUri;someparam"},
-		{"zuul 128 not stripped", "", true, kept("r", "/prefix/**", ""), "/prefix/x", "/prefix/x"},
-		{"zuul 128 empty", "", true, route("r", "/**", ""), "/x", "/x"},
-		{"zuul 129 both stripped", "/global", true, route("r", "/prefix/**", ""), "/something/x", "/global/prefix/something/x"},
-		{"zuul 130 global not stripped", "/global", false, route("r", "/prefix/**", ""), "/global/something/x", "/global/prefix/something/x"},
-		{"zuul 2.9 prefix once", "/api", true, route("r", "/foo/**", ""), "/x", "/api/foo/x"},
-		{"global only", "/api", true, kept("r", "/foo/**", ""), "/foo/x", "/api/foo/x"},
-		{"outside the global prefix", "/api", false, route("r", "/foo/**", ""), "/apis/x", "/apis/x"},
-		{"zuul 131 root", "", true, route("r", "/service/**", ""), "/", "/service/"},
-		{"base path", "", true, route("r", "/users/**", "http://h/app/"), "/app/x", "/users/x"},
-		{"base path alone", "", true, route("r", "/users/**", "http://h/app"), "/app", "/users"},
-		{"outside the base path", "", true, route("r", "/users/**", "http://h/app"), "/apps/x", "/users/apps/x"},
-		{"base path and route keeps", "", true, kept("r", "/users/**", "http://h/app"), "/app", "/"},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			s := settings(tc.route)
-			s.Prefix, s.StripPrefix = tc.prefix, tc.global
-			if got := build(t, s).Routes()[0].GatewayPath(tc.upstream); got != tc.want {
-				t.Errorf("GatewayPath(%q) = %q, want %q", tc.upstream, got, tc.want)
-			}
-		})
-	}
-}
-
 func TestZeroTable(t *testing.T) {
 	check(t, &routing.Table{}, "/x", "-")
 }

@@ -96,29 +96,3 @@ func (r *Route) setForward(target string) error {
 func (m Match) ForwardPath() string {
 	return collapseSlashes(JoinURLPath(m.Route.Forward, m.Path))
 }
-
-// GatewayPath turns a path of the upstream, as in a Location header, into the path under which the gateway serves it: the base path
-// of the URL is taken away and the stripped prefix put back. A path that no request through this route leads to may come back as it was.
-func (r *Route) GatewayPath(upstream string) string {
-	local, _ := cutSegments(upstream, strings.TrimSuffix(r.BasePath, "/"))
-	switch {
-	case r.strip.drop == 0:
-		return JoinURLPath("", local)
-	case r.strip.keep == 0:
-		return JoinURLPath(r.Prefix, local)
-	}
-	local, found := cutSegments(local, slashed(splitSegments(r.Prefix)[:r.strip.keep]))
-	if !found {
-		return upstream
-	}
-	return JoinURLPath(r.Prefix, local)
-}
-
-// cutSegments removes prefix from the start of path if it is whole segments of it.
-func cutSegments(path, prefix string) (string, bool) {
-	rest, found := strings.CutPrefix(path, prefix)
-	if !found || rest != "" && rest[0] != '/' {
-		return path, false
-	}
-	return rest, true
-}

@@ -106,7 +106,7 @@ func (p *preDecoration) decorate(c *filters.Context, m routing.Match, host heade
 	c.IgnoreHeaderSet(p.ignoredOn(m.Route))
 	switch m.Route.Kind {
 	case routing.KindForward:
-		c.ForwardTo = routing.JoinURLPath(m.Route.Forward, m.Path)
+		c.ForwardTo = m.ForwardPath()
 		return
 	case routing.KindURL:
 		c.Out.URL = m.Route.URL

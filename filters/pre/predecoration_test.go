@@ -64,20 +64,6 @@ func TestPreDecorationTargets(t *testing.T) {
 	}
 }
 
-func TestPreDecorationWithoutServletPath(t *testing.T) {
-	t.Run("zuul 21 local path of a request that came under /zuul", func(t *testing.T) {
-		c := filtertest.New(t, "GET /zuul/api/bar/1")
-		c.Path, _ = c.Path.CutPrefix("/zuul") // as a front door does
-		routes := table(t, func(s *routing.Settings) { s.Prefix = "/api" }, routing.RouteSettings{Key: "foo"})
-		if err := filtertest.Run(t, c, pre.PreDecoration(pre.Settings{Table: routes})); err != nil {
-			t.Fatal(err)
-		}
-		if c.ForwardTo != "/api/bar/1" {
-			t.Errorf("forward to %q", c.ForwardTo)
-		}
-	})
-}
-
 func TestPreDecorationStandsAside(t *testing.T) {
 	decided := &url.URL{Scheme: "http", Host: "h.test"}
 	tests := map[string]func(*filters.Context){
