@@ -1,0 +1,5 @@
+//go:build !unix
+
+package http1
+
+func (p *prober) lookNow(uintptr) { p.seen = quiet }

@@ -1,0 +1,30 @@
+package http1
+
+import (
+	"iter"
+	"strings"
+)
+
+// members yields the members of a comma-separated list without white space
+// around them; empty ones are passed over (RFC 9110 5.6.1.2).
+func members(list string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for list != "" {
+			var member string
+			member, list, _ = strings.Cut(list, ",")
+			if member = strings.Trim(member, " \t"); member != "" && !yield(member) {
+				return
+			}
+		}
+	}
+}
+
+// isTokens reports whether s is a token: not empty and of token characters only.
+func isTokens(s string) bool {
+	for i := range len(s) {
+		if !isToken(s[i]) {
+			return false
+		}
+	}
+	return s != ""
+}

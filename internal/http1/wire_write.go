@@ -1,0 +1,184 @@
+package http1
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// message is what a head says beside its header: how the body is delimited and
+// what becomes of the connection.
+type message struct {
+	framing framing
+	length  int64 // of a lengthBody; with noBody and explicit, the length to tell
+
+	// explicit writes Content-Length though there is no body: 0 for an empty
+	// one, and the length a response to HEAD stands for.
+	explicit bool
+
+	close     bool // Connection: close
+	keepAlive bool // Connection: keep-alive, for HTTP/1.0 clients
+
+	date    string      // written as Date if the header has none; "" for none
+	trailer http.Header // its names are announced if the body is chunked
+}
+
+var (
+	errFieldName  = errors.New("http1: invalid field name")
+	errFieldValue = errors.New("http1: control character in a field value")
+	errTarget     = errors.New("http1: invalid request target")
+	errMethod     = errors.New("http1: invalid method")
+	errHost       = errors.New("http1: invalid host")
+)
+
+// appendRequestHead appends the head of r in origin form. Host comes from r.Host
+// or else the URL. Nothing is added but what m says; an empty User-Agent is left
+// out, as net/http does, and so are fields that m decides about.
+func appendRequestHead(dst []byte, r *http.Request, m message) ([]byte, error) {
+	if !isTokens(r.Method) {
+		return dst, errMethod
+	}
+	dst = append(append(dst, r.Method...), ' ')
+	dst, err := appendTarget(dst, r.URL)
+	if err != nil {
+		return dst, err
+	}
+	host := r.Host
+	if host == "" {
+		host = r.URL.Host
+	}
+	if !validHost(host) {
+		return dst, errHost
+	}
+	dst = append(dst, " HTTP/1.1\r\nHost: "...)
+	dst = append(append(dst, host...), "\r\n"...)
+	for name, values := range r.Header {
+		if name == "Host" || name == "User-Agent" && len(values) == 1 && values[0] == "" {
+			continue
+		}
+		if dst, err = appendField(dst, name, values); err != nil {
+			return dst, err
+		}
+	}
+	return appendMessage(dst, m)
+}
+
+// appendTarget appends the target that URL.RequestURI gives.
+func appendTarget(dst []byte, u *url.URL) ([]byte, error) {
+	start := len(dst)
+	switch {
+	case u.Opaque != "" && !strings.HasPrefix(u.Opaque, "//"):
+		dst = append(dst, u.Opaque...)
+	case u.Opaque == "" && u.RawPath == "" && u.Path != "" && isPlain(u.Path):
+		dst = append(dst, u.Path...)
+	default:
+		path := *u
+		path.RawQuery, path.ForceQuery = "", false
+		dst = append(dst, path.RequestURI()...)
+	}
+	if u.ForceQuery || u.RawQuery != "" {
+		dst = append(append(dst, '?'), u.RawQuery...)
+	}
+	if !isTarget(dst[start:]) {
+		return dst, errTarget
+	}
+	return dst, nil
+}
+
+// appendResponseHead appends a response head. What m decides about is left out
+// of h, except that a 101 keeps its own Connection, and keys that begin with
+// http.TrailerPrefix are left out too.
+func appendResponseHead(dst []byte, status int, h http.Header, m message) ([]byte, error) {
+	dst = appendStatusLine(dst, status)
+	var err error
+	for name, values := range h {
+		if name == "Connection" && status != http.StatusSwitchingProtocols || strings.HasPrefix(name, http.TrailerPrefix) {
+			continue
+		}
+		if dst, err = appendField(dst, name, values); err != nil {
+			return dst, err
+		}
+	}
+	if m.date != "" && len(h["Date"]) == 0 {
+		dst = append(append(append(dst, "Date: "...), m.date...), "\r\n"...)
+	}
+	return appendMessage(dst, m)
+}
+
+// appendInterimHead appends a 1xx response.
+func appendInterimHead(dst []byte, status int, h http.Header) ([]byte, error) {
+	return appendResponseHead(dst, status, h, message{})
+}
+
+func appendStatusLine(dst []byte, status int) []byte {
+	dst = append(dst, "HTTP/1.1 "...)
+	dst = strconv.AppendInt(dst, int64(status), 10)
+	dst = append(append(dst, ' '), http.StatusText(status)...)
+	return append(dst, "\r\n"...)
+}
+
+// appendField appends one line per value, unless the framing fields decide.
+func appendField(dst []byte, name string, values []string) ([]byte, error) {
+	switch name {
+	case "Content-Length", "Transfer-Encoding", "Trailer":
+		return dst, nil
+	}
+	if !isTokens(name) {
+		return dst, errFieldName
+	}
+	for _, value := range values {
+		dst = append(append(dst, name...), ": "...)
+		start := len(dst)
+		dst = append(dst, value...)
+		if !isValue(dst[start:]) {
+			return dst, errFieldValue
+		}
+		dst = append(dst, "\r\n"...)
+	}
+	return dst, nil
+}
+
+// isValue reports whether b holds no control character except tabs.
+func isValue(b []byte) bool {
+	for i := nextControl(b, 0); i < len(b); i = nextControl(b, i+1) {
+		if b[i] != '\t' {
+			return false
+		}
+	}
+	return true
+}
+
+// appendMessage appends the fields that m stands for and ends the head.
+func appendMessage(dst []byte, m message) ([]byte, error) {
+	switch {
+	case m.framing == chunkedBody:
+		dst = append(dst, "Transfer-Encoding: chunked\r\n"...)
+		dst = appendAnnouncement(dst, m.trailer)
+	case m.framing == lengthBody || m.framing == noBody && m.explicit:
+		dst = append(dst, "Content-Length: "...)
+		dst = append(strconv.AppendInt(dst, m.length, 10), "\r\n"...)
+	}
+	switch {
+	case m.close:
+		dst = append(dst, "Connection: close\r\n"...)
+	case m.keepAlive:
+		dst = append(dst, "Connection: keep-alive\r\n"...)
+	}
+	return append(dst, "\r\n"...), nil
+}
+
+func appendAnnouncement(dst []byte, trailer http.Header) []byte {
+	separator := "Trailer: "
+	for name := range trailer {
+		if isTokens(name) && !forbiddenTrailer(name) {
+			dst = append(append(dst, separator...), name...)
+			separator = ", "
+		}
+	}
+	if separator == ", " {
+		dst = append(dst, "\r\n"...)
+	}
+	return dst
+}
