@@ -39,6 +39,8 @@ func newRequest(c *filters.Context, path string) *http.Request {
 	}
 	if c.Out.ContentLength == 0 {
 		r.Body = nil
+	} else {
+		answerWhileSending(c)
 	}
 	return r.WithContext(c.Request.Context())
 }
