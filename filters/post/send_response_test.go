@@ -301,9 +301,13 @@ func TestSendResponseFlushes(t *testing.T) {
 			iotest.DataErrReader(pieces("last")), -1,
 			[]string{"head", "flush", "last"},
 		},
-		"known length: never": {
+		"known length: while something is missing": {
 			pieces("one", "two"), 6,
-			[]string{"head", "one", "two"},
+			[]string{"head", "one", "flush", "two"},
+		},
+		"known length in one piece: never": {
+			pieces("one"), 3,
+			[]string{"head", "one"},
 		},
 	}
 	for name, test := range tests {

@@ -16,9 +16,10 @@ var (
 	errTooLong  = errors.New("post: the response body is longer than its length")
 )
 
-// stream copies the body to the client. With a length of -1 it flushes the
-// head and everything that arrives; a read that fills the buffer is written
-// through anyway.
+// stream copies the body to the client and holds nothing back while the
+// upstream pauses: whatever arrives is flushed, unless it is the end or fills
+// the buffer, since then more is on its way. With a length of -1 the head is
+// flushed before anything arrives.
 func (f *sendResponse) stream(c *filters.Context, length int64) error {
 	buf := f.buffers.get()
 	defer f.buffers.put(buf)
@@ -35,7 +36,7 @@ func (f *sendResponse) stream(c *filters.Context, length int64) error {
 				return errTooLong
 			}
 		}
-		if werr := pass(w, (*buf)[:n], length < 0 && err == nil && n < len(*buf)); werr != nil {
+		if werr := pass(w, (*buf)[:n], err == nil && left != 0 && n < len(*buf)); werr != nil {
 			return gone(werr)
 		}
 		if err == io.EOF {
