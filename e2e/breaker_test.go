@@ -214,4 +214,3 @@ gateway.fallback.backup: {status: 203}
 		})
 	}
 }
-
