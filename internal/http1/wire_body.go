@@ -7,13 +7,18 @@ import (
 )
 
 // body reads the body of one message off a connection. It belongs to one
-// goroutine and is reused from message to message.
+// goroutine and is reused from message to message. An *Error of it has the
+// status for a request.
 type body struct {
 	src     *reader
 	framing framing
 	left    int64 // bytes of the message, or of the current chunk
 	chunk   chunkState
 	debt    int64 // bytes of chunk headers beyond what the data earned
+	seen    int   // bytes of the buffered line that have been examined
+
+	trailerBytes, trailerLines int
+
 	trailer *http.Header
 	limits  *Limits
 	err     error // io.EOF once the body is complete, or its failure

@@ -21,38 +21,49 @@ const (
 	chunkTrailer
 )
 
-// readChunked returns data of the current chunk, once it has read over what
-// stands in front of it.
+// readChunked waits for data and returns what has been received of it, over the
+// borders of chunks. io.EOF comes with the last data if it is there already.
 func (b *body) readChunked(p []byte) (int, error) {
-	for b.chunk != chunkData {
-		more, err := b.stepChunk()
-		if err != nil {
-			return 0, err
-		}
-		if more {
-			if err := b.src.fill(); err != nil {
-				return 0, unexpected(err)
-			}
-		}
+	if err := b.awaitChunk(); err != nil {
+		return 0, err
 	}
 	n, err := b.src.Read(p[:min(int64(len(p)), b.left)])
 	b.tookChunk(int64(n))
 	if err != nil {
 		return n, unexpected(err)
 	}
-	return n, b.endIfBuffered()
+	for {
+		more, err := b.nextChunk()
+		if more || err != nil || n == len(p) || len(b.src.buffered()) == 0 {
+			return n, err
+		}
+		got := copy(p[n:], b.src.buffered()[:min(int64(len(b.src.buffered())), b.left)])
+		b.src.discard(got)
+		b.tookChunk(int64(got))
+		n += got
+	}
 }
 
-// endIfBuffered reads on over the end of the body if it is there already, so
-// that the last data comes with io.EOF.
-func (b *body) endIfBuffered() error {
-	for b.chunk != chunkData {
-		more, err := b.stepChunk()
-		if more || err != nil {
+// awaitChunk reads on until chunk data is next.
+func (b *body) awaitChunk() error {
+	for {
+		more, err := b.nextChunk()
+		if !more || err != nil {
 			return err
 		}
+		if err := b.src.fill(); err != nil {
+			return unexpected(err)
+		}
 	}
-	return nil
+}
+
+// nextChunk consumes buffered framing until chunk data is next; true asks for
+// more bytes. It returns io.EOF at the end of the body.
+func (b *body) nextChunk() (more bool, err error) {
+	for b.chunk != chunkData && !more && err == nil {
+		more, err = b.stepChunk()
+	}
+	return more, err
 }
 
 func (b *body) tookChunk(n int64) {
@@ -61,21 +72,21 @@ func (b *body) tookChunk(n int64) {
 	}
 }
 
-// stepChunk consumes the framing that is next if all of it is buffered; true
-// asks for more bytes. It returns io.EOF at the end of the body.
+// stepChunk consumes the piece of framing that is next if all of it is
+// buffered; true asks for more bytes.
 func (b *body) stepChunk() (more bool, err error) {
-	buffered := b.src.buffered()
 	switch b.chunk {
 	case chunkEnd:
-		return b.stepChunkEnd(buffered)
+		return b.stepChunkEnd()
 	case chunkTrailer:
-		return b.stepTrailer(buffered)
+		return b.stepTrailer()
 	default:
-		return b.stepChunkHeader(buffered)
+		return b.stepChunkHeader()
 	}
 }
 
-func (b *body) stepChunkEnd(buffered []byte) (bool, error) {
+func (b *body) stepChunkEnd() (bool, error) {
+	buffered := b.src.buffered()
 	switch {
 	case len(buffered) == 0, len(buffered) == 1 && buffered[0] == '\r':
 		return true, nil
@@ -87,20 +98,23 @@ func (b *body) stepChunkEnd(buffered []byte) (bool, error) {
 	return false, nil
 }
 
-func (b *body) stepChunkHeader(buffered []byte) (bool, error) {
-	end, err := lineEnd(buffered, longestChunkLine)
-	if end < 0 || err != nil {
+func (b *body) stepChunkHeader() (bool, error) {
+	line, complete, err := b.line()
+	if len(line) > longestChunkLine {
+		return false, refuse(http.StatusRequestEntityTooLarge, "chunk extensions too large")
+	}
+	if !complete || err != nil {
 		return true, err
 	}
-	size, err := parseChunkHeader(buffered[:end])
+	size, err := parseChunkHeader(line)
 	if err != nil {
 		return false, err
 	}
-	b.debt = max(0, b.debt+int64(end)-15-size)
+	b.debt = max(0, b.debt+int64(len(line))-15-size)
 	if b.debt > largestChunkDebt {
 		return false, refuse(http.StatusRequestEntityTooLarge, "chunk extensions too large")
 	}
-	b.src.discard(end + 2)
+	b.endLine(len(line))
 	b.left, b.chunk = size, chunkData
 	if size == 0 {
 		b.chunk = chunkTrailer
@@ -108,22 +122,29 @@ func (b *body) stepChunkHeader(buffered []byte) (bool, error) {
 	return false, nil
 }
 
-// lineEnd returns the place of the CRLF that ends the line b begins with, -1 if
-// it has not come yet. A line may hold no control character but tabs.
-func lineEnd(b []byte, limit int) (int, error) {
-	for at := 0; ; at++ {
-		at = nextControl(b, at)
+// line returns the buffered line, or what there is of it so far. It may hold no
+// control character but tabs.
+func (b *body) line() (line []byte, complete bool, err error) {
+	buffered := b.src.buffered()
+	for {
+		at := nextControl(buffered, b.seen)
+		b.seen = at
 		switch {
-		case at > limit:
-			return 0, malformed("line too long")
-		case at == len(b) || b[at] == '\r' && at+1 == len(b):
-			return -1, nil
-		case b[at] == '\r' && b[at+1] == '\n':
-			return at, nil
-		case b[at] != '\t':
-			return 0, malformed("control character in a line")
+		case at == len(buffered) || buffered[at] == '\r' && at+1 == len(buffered):
+			return buffered[:at], false, nil
+		case buffered[at] == '\r' && buffered[at+1] == '\n':
+			return buffered[:at], true, nil
+		case buffered[at] != '\t':
+			return buffered[:at], false, malformed(controlIn(buffered[at]))
 		}
+		b.seen++
 	}
+}
+
+// endLine consumes a line of n bytes and its end.
+func (b *body) endLine(n int) {
+	b.src.discard(n + 2)
+	b.seen = 0
 }
 
 // parseChunkHeader reads the size of a chunk: up to 16 hexadecimal digits below
@@ -159,48 +180,44 @@ func unhex(c byte) (byte, bool) {
 	return 0, false
 }
 
-// stepTrailer reads the trailer section once it is buffered as a whole.
-func (b *body) stepTrailer(buffered []byte) (bool, error) {
-	var lines []line
-	for at := 0; ; {
-		n, err := lineEnd(buffered[at:], b.limits.HeaderBytes-at)
-		switch {
-		case err != nil:
-			return false, err
-		case n < 0:
-			return true, nil
-		case n == 0:
-			b.keepTrailer(buffered, lines)
-			b.src.discard(at + 2)
-			return false, io.EOF
-		case len(lines) == b.limits.Headers:
-			return false, refuse(http.StatusRequestHeaderFieldsTooLarge, "too many trailer fields")
-		}
-		place, err := fieldLine(buffered, at, at+n)
-		if err != nil {
-			return false, err
-		}
-		lines = append(lines, place)
-		at += n + 2
+// stepTrailer reads a line of the trailer section; the empty one ends the body.
+func (b *body) stepTrailer() (bool, error) {
+	line, complete, err := b.line()
+	if err != nil {
+		return false, err
 	}
+	if b.trailerBytes+len(line) > b.limits.HeaderBytes || b.trailerLines == b.limits.Headers && len(line) > 0 {
+		return false, refuse(http.StatusRequestHeaderFieldsTooLarge, "trailer section too large")
+	}
+	if !complete {
+		return true, nil
+	}
+	if len(line) == 0 {
+		b.endLine(0)
+		return false, io.EOF
+	}
+	place, err := fieldLine(line, 0, len(line))
+	if err != nil {
+		return false, err
+	}
+	b.keepTrailer(line, place)
+	b.trailerBytes += len(line) + 2
+	b.trailerLines++
+	b.endLine(len(line))
+	return false, nil
 }
 
-// keepTrailer merges trailer fields into the message's, except those that
-// would change how it is read (RFC 9110 6.5.1).
-func (b *body) keepTrailer(buffered []byte, lines []line) {
-	if b.trailer == nil {
+// keepTrailer adds a trailer field to the message's, unless it would change how
+// the message is read (RFC 9110 6.5.1).
+func (b *body) keepTrailer(text []byte, l line) {
+	name := string(text[l.name:l.colon])
+	if b.trailer == nil || forbiddenTrailer(name) {
 		return
 	}
-	for _, l := range lines {
-		name := string(buffered[l.name:l.colon])
-		if forbiddenTrailer(name) {
-			continue
-		}
-		if *b.trailer == nil {
-			*b.trailer = http.Header{}
-		}
-		(*b.trailer)[name] = append((*b.trailer)[name], string(buffered[l.value:l.end]))
+	if *b.trailer == nil {
+		*b.trailer = http.Header{}
 	}
+	(*b.trailer)[name] = append((*b.trailer)[name], string(text[l.value:l.end]))
 }
 
 // forbiddenTrailer reports whether a field has no business in a trailer section.

@@ -20,6 +20,7 @@ func (h *head) finishRequest() error {
 	if h.framing, h.length, err = f.body(h.minor); err != nil {
 		return err
 	}
+	h.chunked = h.framing == chunkedBody
 	return h.checkTarget()
 }
 
@@ -35,6 +36,7 @@ func (h *head) finishResponse(method string) error {
 	if err != nil {
 		return asBadGateway(err)
 	}
+	h.chunked = h.framing == chunkedBody
 	switch {
 	case method == http.MethodHead:
 		if f.lengths == 0 {
@@ -66,6 +68,8 @@ func (h *head) gather() (f framingFields, hosts int, err error) {
 			h.addConnection(value)
 		case "Upgrade":
 			h.upgrade = value
+		case "Trailer":
+			err = checkAnnouncement(value)
 		case "Expect":
 			err = h.expect(value)
 		}
@@ -109,6 +113,17 @@ func validHost(host string) bool {
 		}
 	}
 	return host != ""
+}
+
+// checkAnnouncement refuses to be told that framing comes after the body.
+func checkAnnouncement(value string) error {
+	for member := range members(value) {
+		switch http.CanonicalHeaderKey(member) {
+		case "Content-Length", "Trailer", "Transfer-Encoding":
+			return malformed("framing field announced as a trailer")
+		}
+	}
+	return nil
 }
 
 func asBadGateway(err error) error {

@@ -19,7 +19,6 @@ const (
 type framingFields struct {
 	lengths, codings int // lines of Content-Length and Transfer-Encoding
 	length           int64
-	chunked          bool
 }
 
 // body finds the framing that the fields give, noBody if they say nothing.

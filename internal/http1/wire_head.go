@@ -32,6 +32,7 @@ type head struct {
 	// What finishRequest and finishResponse have made of the fields.
 	host           string
 	framing        framing
+	chunked        bool  // Transfer-Encoding was there, if only for what a HEAD asks about
 	length         int64 // of the body; -1 if only its end will tell
 	connection     connectionOptions
 	expectContinue bool
@@ -64,13 +65,13 @@ func (h *head) read(r *reader, l *Limits) error {
 			return nil
 		}
 		if err := r.fill(); err != nil {
-			return h.cutShort(err, len(r.buffered()))
+			return cutShort(err, len(r.buffered()))
 		}
 	}
 }
 
 // cutShort tells an end within a head from one before it.
-func (h *head) cutShort(err error, received int) error {
+func cutShort(err error, received int) error {
 	if received > 0 && errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
 	}
@@ -126,7 +127,7 @@ func (h *head) kept(name string) bool {
 	case "Transfer-Encoding":
 		return false
 	case "Trailer":
-		return h.framing != chunkedBody
+		return !h.chunked
 	}
 	return true
 }
@@ -135,7 +136,7 @@ func (h *head) kept(name string) bool {
 // without values, nil if there are none. What must not be in a trailer section
 // is left out.
 func (h *head) announced() http.Header {
-	if h.framing != chunkedBody {
+	if !h.chunked {
 		return nil
 	}
 	var names http.Header

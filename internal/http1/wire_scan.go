@@ -20,38 +20,44 @@ type line struct{ name, colon, value, end int }
 
 // scan examines b, everything received of the head so far. It returns the
 // length of the head once it is complete, and 0 as long as it is not. Names are
-// brought into canonical form within b. It refuses at the first offending byte,
-// except that limits are checked for whole lines and for the unfinished one.
+// brought into canonical form within b, where the next call must find them. It
+// refuses at the first offending byte, without waiting for the end of a line.
 func (h *head) scan(b []byte, l *Limits) (int, error) {
+	n, err := h.scanLines(b, l)
+	if err != nil && h.kind == responseHead {
+		return 0, asBadGateway(err)
+	}
+	return n, err
+}
+
+func (h *head) scanLines(b []byte, l *Limits) (int, error) {
 	s := &h.scanner
 	for {
 		s.at = nextControl(b, s.at)
-		if s.at == len(b) {
-			return 0, h.withinLimits(b, len(b), l)
+		if s.at == len(b) || b[s.at] == '\r' && s.at+1 == len(b) {
+			return 0, h.withinLimits(b, s.at, l)
 		}
-		switch b[s.at] {
-		case '\t':
-			if !s.begun {
-				return 0, malformed("control character in the start line")
-			}
+		if b[s.at] == '\t' && (s.begun || h.kind == responseHead) {
 			s.at++
-		case '\r':
-			if s.at+1 == len(b) {
-				return 0, h.withinLimits(b, len(b), l)
-			}
-			if b[s.at+1] != '\n' {
-				return 0, malformed("bare CR")
-			}
-			n, err := h.endLine(b, l)
-			if n > 0 || err != nil {
-				return n, err
-			}
-		case '\n':
-			return 0, malformed("line ends in a bare LF")
-		default:
-			return 0, malformed("control character in the head")
+			continue
+		}
+		if b[s.at] != '\r' || b[s.at+1] != '\n' {
+			return 0, malformed(controlIn(b[s.at]))
+		}
+		if n, err := h.endLine(b, l); n > 0 || err != nil {
+			return n, err
 		}
 	}
+}
+
+func controlIn(c byte) string {
+	switch c {
+	case '\r':
+		return "bare CR"
+	case '\n':
+		return "line ends in a bare LF"
+	}
+	return "control character"
 }
 
 // endLine takes the line that ends at s.at. It returns the length of the head if

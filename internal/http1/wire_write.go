@@ -31,6 +31,7 @@ var (
 	errTarget     = errors.New("http1: invalid request target")
 	errMethod     = errors.New("http1: invalid method")
 	errHost       = errors.New("http1: invalid host")
+	errStatus     = errors.New("http1: invalid status code")
 )
 
 // appendRequestHead appends the head of r in origin form. Host comes from r.Host
@@ -47,7 +48,7 @@ func appendRequestHead(dst []byte, r *http.Request, m message) ([]byte, error) {
 	}
 	host := r.Host
 	if host == "" {
-		host = r.URL.Host
+		host = withoutZone(r.URL.Host)
 	}
 	if !validHost(host) {
 		return dst, errHost
@@ -63,6 +64,17 @@ func appendRequestHead(dst []byte, r *http.Request, m message) ([]byte, error) {
 		}
 	}
 	return appendMessage(dst, m)
+}
+
+// withoutZone takes the zone, which means something on this machine only, off
+// an IPv6 address.
+func withoutZone(host string) string {
+	zone := strings.IndexByte(host, '%')
+	end := strings.LastIndexByte(host, ']')
+	if zone < 0 || end < zone || host[0] != '[' {
+		return host
+	}
+	return host[:zone] + host[end:]
 }
 
 // appendTarget appends the target that URL.RequestURI gives.
@@ -81,7 +93,8 @@ func appendTarget(dst []byte, u *url.URL) ([]byte, error) {
 	if u.ForceQuery || u.RawQuery != "" {
 		dst = append(append(dst, '?'), u.RawQuery...)
 	}
-	if !isTarget(dst[start:]) {
+	target := dst[start:]
+	if !isTarget(target) || target[0] != '/' && u.Opaque == "" && string(target) != "*" {
 		return dst, errTarget
 	}
 	return dst, nil
@@ -91,6 +104,12 @@ func appendTarget(dst []byte, u *url.URL) ([]byte, error) {
 // of h, except that a 101 keeps its own Connection, and keys that begin with
 // http.TrailerPrefix are left out too.
 func appendResponseHead(dst []byte, status int, h http.Header, m message) ([]byte, error) {
+	if status < 100 || status > 999 {
+		return dst, errStatus
+	}
+	if noBodyStatus(status) {
+		m.framing, m.explicit = noBody, m.explicit && status == http.StatusNotModified
+	}
 	dst = appendStatusLine(dst, status)
 	var err error
 	for name, values := range h {
