@@ -36,9 +36,7 @@ logging.level.root: debug
 			const visits = 10
 			for n := range visits {
 				c := dial(t, g.Proxy)
-				if _, err := c.Write([]byte(lines("GET /slow/x HTTP/1.1", "Host: gateway.test"))); err != nil {
-					t.Fatal(err)
-				}
+				write(t, c, lines("GET /slow/x HTTP/1.1", "Host: gateway.test"))
 				s := []*slowUpstream{one, two}[n%2]
 				receive(t, "the request arrives", s.arrived)
 				if err := leave(c); err != nil {
@@ -78,9 +76,7 @@ func TestClientGoesAwayWhileSending(t *testing.T) {
 	}))
 	g := startGateway(t, fmt.Sprintf("zuul.routes.up: {path: /up/**, url: \"http://%s\"}\n", b.Addr))
 	c := dial(t, g.Proxy)
-	if _, err := c.Write([]byte(lines("POST /up/x HTTP/1.1", "Host: gateway.test", "Content-Length: 1000") + "some")); err != nil {
-		t.Fatal(err)
-	}
+	write(t, c, lines("POST /up/x HTTP/1.1", "Host: gateway.test", "Content-Length: 1000") + "some")
 	receive(t, "the first bytes arrive", arrived)
 	if err := c.Close(); err != nil {
 		t.Fatal(err)

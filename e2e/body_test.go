@@ -120,11 +120,11 @@ func TestExpectContinue(t *testing.T) {
 	for _, kind := range kinds {
 		c := dial(t, g.Proxy)
 		in := bufio.NewReader(c)
-		fmt.Fprint(c, lines("POST /"+kind+"/x HTTP/1.1", "Host: gateway.test", "Content-Length: 5", "Expect: 100-continue"))
+		write(t, c, lines("POST /"+kind+"/x HTTP/1.1", "Host: gateway.test", "Content-Length: 5", "Expect: 100-continue"))
 		if a := nextAnswer(t, in, http.MethodPost); a.Status != http.StatusContinue {
 			t.Fatalf("%s: status %d before the body", kind, a.Status)
 		}
-		fmt.Fprint(c, "hello")
+		write(t, c, "hello")
 		if got := nextAnswer(t, in, http.MethodPost).reflected(t).payload(t); got != "hello" {
 			t.Errorf("%s: %q arrived", kind, got)
 		}
@@ -151,14 +151,14 @@ func TestUploadIsStreamed(t *testing.T) {
 	g := startGateway(t, bothYAML(b.Addr))
 	for _, kind := range kinds {
 		c := dial(t, g.Proxy)
-		fmt.Fprint(c, lines("POST /"+kind+"/x HTTP/1.1", "Host: gateway.test", "Transfer-Encoding: chunked"))
+		write(t, c, lines("POST /"+kind+"/x HTTP/1.1", "Host: gateway.test", "Transfer-Encoding: chunked"))
 		for _, part := range []string{"one", "two", "three"} {
-			fmt.Fprintf(c, "%x\r\n%s\r\n", len(part), part)
+			write(t, c, fmt.Sprintf("%x\r\n%s\r\n", len(part), part))
 			if arrived := receive(t, "a part arrives before the next is sent", got); arrived != part {
 				t.Errorf("%s: %q arrived, want %q", kind, arrived, part)
 			}
 		}
-		fmt.Fprint(c, "0\r\n\r\n")
+		write(t, c, "0\r\n\r\n")
 		nextAnswer(t, bufio.NewReader(c), http.MethodPost).wantStatus(t, http.StatusOK)
 	}
 }
@@ -223,7 +223,7 @@ func TestEarlyAnswer(t *testing.T) {
 	g := startGateway(t, bothYAML(b.Addr))
 	for _, kind := range kinds {
 		c := dial(t, g.Proxy)
-		fmt.Fprint(c, lines("POST /"+kind+"/x HTTP/1.1", "Host: gateway.test", "Content-Length: 1000000")+"some")
+		write(t, c, lines("POST /"+kind+"/x HTTP/1.1", "Host: gateway.test", "Content-Length: 1000000")+"some")
 		began := time.Now()
 		a := nextAnswer(t, bufio.NewReader(c), http.MethodPost).wantStatus(t, http.StatusUnauthorized)
 		if a.Body != "who are you" || time.Since(began) > patience/2 {
@@ -250,7 +250,7 @@ func TestAnswerBeginsBeforeTheBodyEnds(t *testing.T) {
 			t.Run(name+", "+kind, func(t *testing.T) {
 				t.Parallel()
 				c := dial(t, g.Proxy)
-				fmt.Fprint(c, lines("POST /"+kind+"/x HTTP/1.1", "Host: gateway.test", framing))
+				write(t, c, lines("POST /"+kind+"/x HTTP/1.1", "Host: gateway.test", framing))
 				in := bufio.NewReader(c)
 				res, err := http.ReadResponse(in, nil)
 				if err != nil {
@@ -264,7 +264,7 @@ func TestAnswerBeginsBeforeTheBodyEnds(t *testing.T) {
 				if name == "in chunks" {
 					body = chunked(body)
 				}
-				fmt.Fprint(c, body)
+				write(t, c, body)
 				a, err := read(res)
 				if err != nil || a.Body != want+"<nil>" {
 					t.Errorf("%v, %v; want %s", a.Body, err, want)

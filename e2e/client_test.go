@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"strings"
@@ -40,9 +41,7 @@ func send(ctx context.Context, method, url string, header http.Header, body io.R
 	if err != nil {
 		return nil, err
 	}
-	for name, values := range header {
-		req.Header[name] = values
-	}
+	maps.Copy(req.Header, header)
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	res, err := rt.RoundTrip(req.WithContext(ctx))
@@ -112,14 +111,20 @@ func dial(tb testing.TB, addr string) *net.TCPConn {
 	return c.(*net.TCPConn)
 }
 
+// write sends exact bytes.
+func write(tb testing.TB, c net.Conn, s string) {
+	tb.Helper()
+	if _, err := io.WriteString(c, s); err != nil {
+		tb.Fatal(err)
+	}
+}
+
 // wire writes exact bytes and reads the answer to them, a response to a request with that
 // method. The connection is used for nothing else.
 func (g *gateway) wire(method, request string) *answer {
 	g.tb.Helper()
 	c := dial(g.tb, g.Proxy)
-	if _, err := io.WriteString(c, request); err != nil {
-		g.tb.Fatal(err)
-	}
+	write(g.tb, c, request)
 	return nextAnswer(g.tb, bufio.NewReader(c), method)
 }
 

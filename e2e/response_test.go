@@ -71,7 +71,7 @@ func TestResponses(t *testing.T) {
 				c := dial(t, g.Proxy)
 				in := bufio.NewReader(c)
 				for range 2 { // the connection stays usable
-					fmt.Fprint(c, lines("GET "+say(kind, tt.say)+" HTTP/1.1", "Host: gateway.test", "Accept-Encoding: gzip"))
+					write(t, c, lines("GET "+say(kind, tt.say)+" HTTP/1.1", "Host: gateway.test", "Accept-Encoding: gzip"))
 					a := nextFinal(t, in, http.MethodGet).wantStatus(t, tt.status)
 					if a.Body != tt.body || a.Length != tt.length {
 						t.Errorf("body %.200q of length %d, want %q of %d", a.Body, a.Length, tt.body, tt.length)
@@ -122,7 +122,7 @@ func TestHead(t *testing.T) {
 				{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", 200, ""},
 				{"HTTP/1.1 404 Not Found\r\nContent-Length: 9\r\n\r\n", 404, "9"},
 			} {
-				fmt.Fprint(c, lines("HEAD "+say(kind, tt.say)+" HTTP/1.1", "Host: gateway.test"))
+				write(t, c, lines("HEAD "+say(kind, tt.say)+" HTTP/1.1", "Host: gateway.test"))
 				a := nextAnswer(t, in, http.MethodHead).wantStatus(t, tt.status)
 				if got := a.Header.Get("Content-Length"); got != tt.length || a.Body != "" {
 					t.Errorf("Content-Length %q, body %q; want %q and none", got, a.Body, tt.length)
@@ -138,7 +138,7 @@ func TestAnnouncedLengthBeyond32Bits(t *testing.T) {
 	g := startGateway(t, bothYAML(startScript(t)))
 	for _, kind := range kinds {
 		c := dial(t, g.Proxy)
-		fmt.Fprint(c, lines("GET "+say(kind, "HTTP/1.1 200 OK\r\nContent-Length: 5000000000\r\n\r\nfirst bytes")+" HTTP/1.1", "Host: gateway.test"))
+		write(t, c, lines("GET "+say(kind, "HTTP/1.1 200 OK\r\nContent-Length: 5000000000\r\n\r\nfirst bytes")+" HTTP/1.1", "Host: gateway.test"))
 		res, err := http.ReadResponse(bufio.NewReader(c), nil)
 		if err != nil {
 			t.Fatal(err)

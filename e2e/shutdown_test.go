@@ -51,9 +51,7 @@ spring.lifecycle.timeout-per-shutdown-phase: %dms
 func (s *slowUpstream) begin(t *testing.T, g *gateway) *net.TCPConn {
 	t.Helper()
 	c := dial(t, g.Proxy)
-	if _, err := io.WriteString(c, lines("GET /slow/x HTTP/1.1", "Host: gateway.test")); err != nil {
-		t.Fatal(err)
-	}
+	write(t, c, lines("GET /slow/x HTTP/1.1", "Host: gateway.test"))
 	receive(t, "the request arrives", s.arrived)
 	return c
 }
@@ -64,6 +62,8 @@ func TestShutdownDrains(t *testing.T) {
 	s := startSlow(t)
 	g := startGateway(t, s.yaml(time.Second, patience))
 	idle := dial(t, g.Proxy)
+	write(t, idle, lines("GET /nowhere HTTP/1.1", "Host: gateway.test"))
+	nextAnswer(t, bufio.NewReader(idle), http.MethodGet).wantStatus(t, http.StatusNotFound)
 	c := s.begin(t, g)
 	g.Signal(syscall.SIGTERM)
 
