@@ -150,10 +150,7 @@ func (b *body) endLine(n int) {
 // parseChunkHeader reads the size of a chunk: up to 16 hexadecimal digits below
 // 2^63. Extensions may follow behind a semicolon; nothing is made of them.
 func parseChunkHeader(line []byte) (int64, error) {
-	digits := line
-	if semicolon := bytes.IndexByte(line, ';'); semicolon >= 0 {
-		digits = line[:semicolon]
-	}
+	digits, _, _ := bytes.Cut(line, []byte{';'})
 	var size uint64
 	for _, c := range digits {
 		value, ok := unhex(c)

@@ -23,7 +23,7 @@ type framingFields struct {
 
 // body finds the framing that the fields give, noBody if they say nothing.
 // Anything that two recipients could read in two ways is refused.
-func (f framingFields) body(minor int) (framing, int64, error) {
+func (f *framingFields) body(minor int) (framing, int64, error) {
 	switch {
 	case f.codings > 0 && f.lengths > 0:
 		return noBody, 0, malformed("both Content-Length and Transfer-Encoding")

@@ -164,6 +164,7 @@ func netResponse(method, text string) (res *http.Response, body, rest string, er
 	if err != nil {
 		return nil, "", "", err
 	}
+	defer res.Body.Close()
 	got, err := io.ReadAll(res.Body)
 	left, _ := io.ReadAll(r)
 	return res, string(got), string(left), err
@@ -228,7 +229,7 @@ func FuzzResponse(f *testing.F) {
 			method = http.MethodHead
 		}
 		m, err := receiveResponse(t, method, string(text), piece, Limits{})
-		theirs, theirBody, theirRest, theirErr := netResponse(method, string(text))
+		theirs, theirBody, theirRest, theirErr := netResponse(method, string(text)) //nolint:bodyclose // netResponse does
 		if err != nil {
 			checkStrictness(t, err, theirErr)
 			return

@@ -122,8 +122,10 @@ func refusedRequests() []refusedRequest {
 	} {
 		tests = append(tests, refusedRequest{"http M30, C087 Transfer-Encoding " + strconv.Quote(v), wireHead(postLine, hostLine, "Transfer-Encoding: "+v), 400})
 	}
-	for _, v := range []string{"5, 5", "5, 6", "5,", "5;a", "\uff15", "5_0", "1e1", "4 2", "", "+5", "-5", "0x5", "5.0",
-		"9223372036854775808", "99999999999999999999", "1000000000000000000000000"} {
+	for _, v := range []string{
+		"5, 5", "5, 6", "5,", "5;a", "\uff15", "5_0", "1e1", "4 2", "", "+5", "-5", "0x5", "5.0",
+		"9223372036854775808", "99999999999999999999", "1000000000000000000000000",
+	} {
 		tests = append(tests, refusedRequest{"http M31, S23, S24, C085 Content-Length " + strconv.Quote(v), wireHead(postLine, hostLine, "Content-Length: "+v), 400})
 	}
 	return tests
@@ -169,27 +171,39 @@ func TestRequestsAccepted(t *testing.T) {
 		},
 		{
 			"C087 Transfer_Encoding is another field", wireHead(postLine, hostLine, "Transfer_Encoding: chunked"),
-			"POST /api/x g.test 1 0 0", http.Header{"Transfer_encoding": {"chunked"}}, "",
+			"POST /api/x g.test 1 0 0",
+			http.Header{"Transfer_encoding": {"chunked"}},
+			"",
 		},
 		{
 			"http S05 white space around a value", wireHead(getLine, hostLine, "X-A: \t 1 \t", "X-B:2", "X-C: "),
-			"GET /api/x g.test 1 0 0", http.Header{"X-A": {"1"}, "X-B": {"2"}, "X-C": {""}}, "",
+			"GET /api/x g.test 1 0 0",
+			http.Header{"X-A": {"1"}, "X-B": {"2"}, "X-C": {""}},
+			"",
 		},
 		{
 			"http S01 names in any case and of any token character", wireHead(getLine, hostLine, "x-a: 1", "X-B: 2", "!#$%&'*+.^_`|~9: 3"),
-			"GET /api/x g.test 1 0 0", http.Header{"X-A": {"1"}, "X-B": {"2"}, "!#$%&'*+.^_`|~9": {"3"}}, "",
+			"GET /api/x g.test 1 0 0",
+			http.Header{"X-A": {"1"}, "X-B": {"2"}, "!#$%&'*+.^_`|~9": {"3"}},
+			"",
 		},
 		{
 			"http S02 order of lines", wireHead(getLine, hostLine, "X-A: 2", "X-B: 0", "x-a: 1", "X-A: 3"),
-			"GET /api/x g.test 1 0 0", http.Header{"X-A": {"2", "1", "3"}, "X-B": {"0"}}, "",
+			"GET /api/x g.test 1 0 0",
+			http.Header{"X-A": {"2", "1", "3"}, "X-B": {"0"}},
+			"",
 		},
 		{
 			"bytes above ASCII in a value", wireHead(getLine, hostLine, "X-A: caf\xe9\t\u00e9"),
-			"GET /api/x g.test 1 0 0", http.Header{"X-A": {"caf\xe9\t\u00e9"}}, "",
+			"GET /api/x g.test 1 0 0",
+			http.Header{"X-A": {"caf\xe9\t\u00e9"}},
+			"",
 		},
 		{
 			"C085 leading zero", wireHead(postLine, hostLine, "Content-Length: 05") + "abcde",
-			"POST /api/x g.test 1 1 5", http.Header{"Content-Length": {"05"}}, "abcde",
+			"POST /api/x g.test 1 1 5",
+			http.Header{"Content-Length": {"05"}},
+			"abcde",
 		},
 		{"no body", wireHead(postLine, hostLine, "Content-Length: 0"), "POST /api/x g.test 1 0 0", http.Header{"Content-Length": {"0"}}, ""},
 		{"http S27 body of a GET", wireHead(getLine, hostLine, "Content-Length: 3") + "abc", "GET /api/x g.test 1 1 3", http.Header{"Content-Length": {"3"}}, "abc"},
