@@ -1,0 +1,25 @@
+package http1_test
+
+import (
+	"testing"
+
+	"github.com/gozer-gateway/gozer/internal/backendtest"
+	"github.com/gozer-gateway/gozer/internal/http1"
+)
+
+func TestTransport(t *testing.T) {
+	backendtest.TransportSuite{
+		New: func(s backendtest.TransportSettings) backendtest.Transport {
+			return http1.NewTransport(http1.TransportSettings{
+				ReadTimeout:    s.ReadTimeout,
+				AcquireTimeout: s.AcquireTimeout,
+				MaxTotal:       s.MaxTotal,
+				MaxPerHost:     s.MaxPerHost,
+				MaxHeaderBytes: s.MaxHeaderBytes,
+				SkipVerify:     s.SkipVerify,
+			})
+		},
+		ErrReadTimeout:   http1.ErrReadTimeout,
+		ErrPoolExhausted: http1.ErrPoolExhausted,
+	}.Run(t)
+}
