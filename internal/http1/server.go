@@ -1,0 +1,101 @@
+package http1
+
+import (
+	"context"
+	"crypto/tls"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Server answers HTTP/1.0 and HTTP/1.1 requests on plain and TLS connections.
+// It is used like an http.Server: set the fields, call Serve, then Shutdown or
+// Close; the fields must not change after that.
+//
+// A handler gets the same types as from net/http, with one difference: the
+// request, its URL and all header maps and slices belong to the connection and
+// are filled anew for its next request, so they are valid until ServeHTTP
+// returns. Strings stay valid; Clone a request to keep it.
+//
+// Waits are measured in ticks of a tenth of a second.
+type Server struct {
+	// Handler answers the requests. A panic cuts the connection, so that a
+	// response under way does not look complete; any other value than
+	// http.ErrAbortHandler is logged.
+	Handler http.Handler
+
+	// Limits bound the heads of requests.
+	Limits Limits
+
+	// HeaderTimeout bounds the time from a request's first byte to the end of
+	// its head, that from a connection's start to its first byte, and the TLS
+	// handshake. A request that is too slow is answered with 408. 0: no limit.
+	HeaderTimeout time.Duration
+
+	// BodyTimeout bounds each wait for more of a request body. 0: no limit.
+	BodyTimeout time.Duration
+
+	// IdleTimeout bounds the wait for a further request. 0: no limit.
+	IdleTimeout time.Duration
+
+	// WriteTimeout bounds each wait for the client to take more of a response.
+	// 0: no limit.
+	WriteTimeout time.Duration
+
+	// MaxRequestsPerConnection closes a connection after so many requests.
+	// 0: no limit.
+	MaxRequestsPerConnection int
+
+	// MaxConnections and MaxConnectionsPerClient bound the open connections in
+	// all and per address of a client. Further ones are answered with 503 and
+	// closed. 0: no limit.
+	MaxConnections, MaxConnectionsPerClient int
+
+	// Log receives what clients do wrong, at debug level, and panics of the
+	// handler as errors. Nil: nothing is logged.
+	Log *slog.Logger
+
+	// BaseContext makes the context from which those of the requests on a
+	// listener get their values. Its end ends them. Nil means
+	// context.Background().
+	BaseContext func(net.Listener) context.Context
+
+	// NextProto takes over a TLS connection on which the client has chosen
+	// another protocol than http/1.1 by ALPN. The connection is closed when it
+	// returns. Nil: such connections are closed at once.
+	NextProto func(conn *tls.Conn)
+
+	once    sync.Once
+	pool    *buffers
+	limits  Limits
+	log     *slog.Logger
+	clock   clock
+	closing atomic.Bool
+
+	mu        sync.Mutex
+	listeners map[net.Listener]struct{} // guarded by mu, like all that follows
+	conns     roster                    // that the server looks after
+	taken     roster                    // whose handlers have hijacked them and are still at it
+	perClient map[netip.Addr]int
+	sweeping  bool
+	drained   chan struct{} // closed when closing and conns is empty
+}
+
+func (s *Server) init() {
+	s.once.Do(func() {
+		s.pool = newBuffers()
+		s.limits = s.Limits.withDefaults()
+		s.log = s.Log
+		if s.log == nil {
+			s.log = slog.New(slog.DiscardHandler)
+		}
+		s.clock.set(time.Now())
+		s.listeners = map[net.Listener]struct{}{}
+		s.perClient = map[netip.Addr]int{}
+		s.drained = make(chan struct{})
+	})
+}

@@ -1,0 +1,196 @@
+package http1
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// serverConn is a client's connection. It belongs to the goroutine of serve but
+// for the vigils and current, which the sweeper looks at.
+type serverConn struct {
+	server *Server
+	conn   net.Conn
+	base   context.Context //nolint:containedctx // the parent of the requests' contexts, which are values of this type's
+	socket syscall.RawConn // nil if it cannot be told whether the client has left
+	tls    *tls.ConnectionState
+	remote string
+	client netip.Addr // invalid if the address is not one of IP
+	place  int        // in server.conns or server.taken, guarded by its mu
+
+	reading, writing vigil
+	current          atomic.Pointer[exchange] // the request that is being handled
+
+	in     reader
+	served int
+	taken  bool // hijacked
+
+	// What is used again by each request.
+	head           head
+	request        http.Request
+	url            url.URL
+	header         http.Header
+	values         []string
+	responseHeader http.Header
+	out            output
+}
+
+func newServerConn(base context.Context, s *Server, conn net.Conn) *serverConn {
+	c := &serverConn{
+		server:         s,
+		conn:           conn,
+		base:           base,
+		remote:         conn.RemoteAddr().String(),
+		header:         http.Header{},
+		responseHeader: http.Header{},
+	}
+	if a, ok := conn.RemoteAddr().(*net.TCPAddr); ok {
+		c.client = a.AddrPort().Addr().Unmap().WithZone("")
+	}
+	c.socket = socketOf(conn)
+	c.out.conn = c
+	return c
+}
+
+// serve answers requests until the connection ends.
+func (c *serverConn) serve() {
+	defer c.leave()
+	c.reading.keep(phaseNew, c.server.clock.after(c.server.HeaderTimeout))
+	if !c.shakeHands() {
+		return
+	}
+	c.in.init(c.conn, c.server.pool)
+	defer c.in.drop()
+	for c.await() && c.serveOne() {
+		c.forget()
+	}
+}
+
+// leave ends the connection and what the server knows of it.
+func (c *serverConn) leave() {
+	if !c.taken {
+		_ = c.conn.Close() // what was written has been written
+	}
+	c.server.dismiss(c)
+}
+
+// shakeHands makes TLS ready. It returns false if the connection is of no use
+// here.
+func (c *serverConn) shakeHands() bool {
+	conn, ok := c.conn.(*tls.Conn)
+	if !ok {
+		return true
+	}
+	c.socket = socketOf(conn.NetConn())
+	if err := conn.HandshakeContext(c.base); err != nil {
+		c.server.log.Debug("TLS handshake failed", "client", c.remote, "error", err)
+		return false
+	}
+	state := conn.ConnectionState()
+	c.tls = &state
+	switch state.NegotiatedProtocol {
+	case "", "http/1.1":
+		return true
+	}
+	if c.server.NextProto != nil && c.reading.rest() {
+		c.server.NextProto(conn)
+	}
+	return false
+}
+
+// await waits for the first byte of a request. It returns false if none comes.
+func (c *serverConn) await() bool {
+	s := c.server
+	if len(c.in.buffered()) == 0 {
+		if c.served > 0 {
+			c.reading.keep(phaseIdle, s.clock.after(s.IdleTimeout))
+		}
+		if s.closing.Load() && c.served > 0 {
+			return false
+		}
+		if err := c.in.await(); err != nil {
+			return false
+		}
+	}
+	return c.reading.keep(phaseHead, s.clock.after(s.HeaderTimeout))
+}
+
+// serveOne reads one request and answers it. It returns true if the connection
+// can serve another one.
+func (c *serverConn) serveOne() bool {
+	c.served++
+	x, err := c.receive()
+	if err != nil {
+		c.refuse(err)
+		return false
+	}
+	c.current.Store(x)
+	ok := x.handle()
+	c.current.Store(nil)
+	x.context.end()
+	return ok && x.settle()
+}
+
+// refuse answers what cannot be taken for a request.
+func (c *serverConn) refuse(err error) {
+	refused, ok := errors.AsType[*Error](err)
+	if !ok && c.reading.expired() && len(c.in.buffered()) > 0 {
+		refused, ok = &Error{http.StatusRequestTimeout, "request head too slow"}, true
+	}
+	if !ok {
+		return
+	}
+	c.server.log.Debug("request refused", "client", c.remote, "error", refused)
+	if c.out.refusal(refused) == nil {
+		c.linger()
+	}
+}
+
+// turnAway answers a connection that there is no room for. Nothing has been
+// read from it, and nothing will be.
+func (c *serverConn) turnAway() {
+	defer func() { _ = c.conn.Close() }()
+	_ = c.conn.SetDeadline(time.Now().Add(tick)) // fails on a closed connection
+	if _, secure := c.conn.(*tls.Conn); !secure {
+		_ = c.out.refusal(&Error{http.StatusServiceUnavailable, "too many connections"}) // best effort
+	}
+}
+
+// forget drops what the last request has left, so that an idle connection does
+// not keep it in memory.
+func (c *serverConn) forget() {
+	c.head.forget()
+	c.request = http.Request{}
+	c.header = emptied(c.header)
+	c.responseHeader = emptied(c.responseHeader)
+	clear(c.values)
+}
+
+// emptied returns h, or a new map if h has become large.
+func emptied(h http.Header) http.Header {
+	if len(h) > 32 {
+		return http.Header{}
+	}
+	clear(h)
+	return h
+}
+
+// cancel ends the request that is being handled, if there is one.
+func (c *serverConn) cancel() {
+	if x := c.current.Load(); x != nil {
+		x.context.cancel()
+	}
+}
+
+// cutOff ends the connection from outside.
+func (c *serverConn) cutOff() {
+	_ = c.conn.Close() // wakes whoever waits for it
+	c.cancel()
+}

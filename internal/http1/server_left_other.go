@@ -1,0 +1,9 @@
+//go:build !unix
+
+package http1
+
+import "syscall"
+
+// clientLeft cannot tell on this system: a client that has left is noticed when
+// something is written to it.
+func clientLeft(syscall.RawConn, bool) bool { return false }

@@ -1,0 +1,29 @@
+package http1
+
+import "time"
+
+const (
+	lingerPause = 2 * time.Second
+	lingerTime  = 30 * time.Second
+)
+
+// linger closes the sending side and reads over what the client still sends,
+// until it closes too. A connection that is closed with bytes unread is reset,
+// and the reset could overtake the last response (RFC 9112 9.6).
+func (c *serverConn) linger() {
+	half, ok := c.conn.(interface{ CloseWrite() error })
+	if !ok || half.CloseWrite() != nil {
+		return
+	}
+	clock := &c.server.clock
+	lent := c.server.pool.get(smallestBuffer)
+	defer c.server.pool.put(lent)
+	for end := clock.after(lingerTime); clock.ticks.Load() < end; {
+		if !c.reading.keep(phaseLinger, clock.after(lingerPause)) {
+			return
+		}
+		if _, err := c.conn.Read(lent.bytes); err != nil {
+			return
+		}
+	}
+}
