@@ -105,14 +105,30 @@ func (h *head) checkHost(lines int) error {
 	return nil
 }
 
+// validHost is headers.ParseAuthority, with a shorter way for usual names.
 func validHost(host string) bool {
-	for i := range len(host) {
-		if !isPlainHost(host[i]) {
-			_, ok := headers.ParseAuthority(host)
-			return ok
+	end := 0
+	for end < len(host) && isPlainHost(host[end]) {
+		end++
+	}
+	if end > 0 && (end == len(host) || isPlainPort(host[end:])) {
+		return true
+	}
+	_, ok := headers.ParseAuthority(host)
+	return ok
+}
+
+// isPlainPort knows most ports with their colon, and nothing else.
+func isPlainPort(s string) bool {
+	if len(s) < 2 || len(s) > 5 || s[0] != ':' || s[1] == '0' {
+		return false
+	}
+	for i := 1; i < len(s); i++ {
+		if !isDigit(s[i]) {
+			return false
 		}
 	}
-	return host != ""
+	return true
 }
 
 // checkAnnouncement refuses to be told that framing comes after the body.

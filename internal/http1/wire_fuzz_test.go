@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/gozer-gateway/gozer/internal/headers"
 )
 
 // stricter lists every reason for which this package refuses what net/http
@@ -322,6 +324,19 @@ func FuzzSegments(f *testing.F) {
 				!cmp.Equal(whole.header, parts.header) || !cmp.Equal(whole.trailer, parts.trailer)) {
 				t.Fatalf("at once: %s %q; %d bytes at a time: %s %q", whole.head.describe(), whole.body, piece, parts.head.describe(), parts.body)
 			}
+		}
+	})
+}
+
+// FuzzHost checks the short way against the long one.
+func FuzzHost(f *testing.F) {
+	for _, seed := range []string{"g.test", "g.test:80", "127.0.0.1:65535", "g.test:", "g.test:0", ":80", "[::1]:80", "a@b:80", "a:1:2", "a:+1"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, host string) {
+		_, want := headers.ParseAuthority(host)
+		if got := validHost(host); got != want {
+			t.Errorf("%q: %v", host, got)
 		}
 	})
 }

@@ -13,9 +13,9 @@ type reader struct {
 	buf        *buffer // nil while nothing is buffered and nobody reads
 	start, end int     // the buffered bytes within buf
 
-	socket  syscall.RawConn // nil if conn has none of its own
-	receive func(fd uintptr) bool
-	failure error // of receive
+	socket  syscall.RawConn       // nil if there is none that can be watched
+	receive func(fd uintptr) bool // receiveNow, bound once
+	failure error                 // of receive
 	one     [1]byte
 }
 
@@ -23,10 +23,7 @@ type reader struct {
 // have been dropped.
 func (r *reader) init(conn net.Conn, pool *buffers) {
 	*r = reader{conn: conn, pool: pool}
-	r.socket = socketOf(conn)
-	if r.socket != nil {
-		r.receive = r.receiveNow
-	}
+	r.watchSocket()
 }
 
 // socketOf returns the socket under a plain connection, nil for all others.

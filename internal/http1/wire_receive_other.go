@@ -2,8 +2,5 @@
 
 package http1
 
-// receiveNow reads the socket as any other connection is read.
-func (r *reader) receiveNow(uintptr) bool {
-	r.failure = r.awaitByte()
-	return true
-}
+// watchSocket leaves await to read a first byte.
+func (*reader) watchSocket() {}

@@ -9,6 +9,13 @@ import (
 	"syscall"
 )
 
+// watchSocket makes await wait for the socket itself where conn is nothing else.
+func (r *reader) watchSocket() {
+	if r.socket = socketOf(r.conn); r.socket != nil {
+		r.receive = r.receiveNow
+	}
+}
+
 // receiveNow reads from the socket without waiting, into a buffer that it takes
 // only for that moment. False makes the caller wait until the socket is
 // readable.
