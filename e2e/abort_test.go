@@ -76,7 +76,7 @@ func TestClientGoesAwayWhileSending(t *testing.T) {
 	}))
 	g := startGateway(t, fmt.Sprintf("zuul.routes.up: {path: /up/**, url: \"http://%s\"}\n", b.Addr))
 	c := dial(t, g.Proxy)
-	write(t, c, lines("POST /up/x HTTP/1.1", "Host: gateway.test", "Content-Length: 1000") + "some")
+	write(t, c, lines("POST /up/x HTTP/1.1", "Host: gateway.test", "Content-Length: 1000")+"some")
 	receive(t, "the first bytes arrive", arrived)
 	if err := c.Close(); err != nil {
 		t.Fatal(err)
