@@ -40,7 +40,12 @@ func (g *Gateway) builtins(s *snapshot) []filters.Spec {
 		}),
 		route.SendForward(g.router()),
 		post.LocationRewrite(post.LocationRewriteSettings{Prefix: z.Prefix, StripPrefix: z.StripPrefix, Owns: s.services.own}),
-		post.SendResponse(post.SendResponseSettings{BufferSize: int(z.InitialStreamBufferSize), DebugHeader: z.IncludeDebugHeader}),
+		post.SendResponse(post.SendResponseSettings{
+			BufferSize:  int(z.InitialStreamBufferSize),
+			DebugHeader: z.IncludeDebugHeader,
+			TunnelIdle:  cfg.Gateway.Limits.TunnelIdleTimeout,
+			Tunnels:     &g.state.meter.Tunnels,
+		}),
 		errorfilter.SendError(errorfilter.Settings{
 			Mapping:        errorfilter.Mapping{Compat: cfg.Gateway.Compat.ErrorStatus},
 			IncludeMessage: cfg.Server.Error.IncludeMessage,

@@ -59,6 +59,7 @@ type server struct {
 	name     string
 	listener net.Listener
 	http     *http.Server
+	end      context.CancelFunc // of the context that all requests stem from
 }
 
 func (s *server) serve() error {
@@ -92,14 +93,16 @@ func (g *Gateway) open(ctx context.Context, name, address string, port int, hand
 		return nil, fmt.Errorf("gozer: %s listener: %w", name, err)
 	}
 	limits := g.config.Gateway.Limits
+	base, end := context.WithCancel(context.WithoutCancel(ctx))
 	return &server{name, listener, &http.Server{
+		BaseContext:       func(net.Listener) context.Context { return base },
 		Handler:           handler,
 		ReadHeaderTimeout: limits.HeaderTimeout,
 		IdleTimeout:       limits.IdleTimeout,
 		MaxHeaderBytes:    int(g.config.Server.MaxHeaderSize),
 		// What net/http says here is mostly about clients that misbehave.
 		ErrorLog: slog.NewLogLogger(g.options.logger.Handler(), slog.LevelDebug),
-	}}, nil
+	}, end}, nil
 }
 
 // shutDown drains in the order that Run documents.
@@ -114,14 +117,30 @@ func (g *Gateway) shutDown(servers []*server) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), cfg.Server.DrainTimeout)
 	defer cancel()
-	if err := servers[0].http.Shutdown(ctx); err != nil {
+	if err := errors.Join(servers[0].http.Shutdown(ctx), g.tunnelsEnd(ctx)); err != nil {
 		return fmt.Errorf("gozer: requests were cut off after %v of draining: %w", cfg.Server.DrainTimeout, err)
+	}
+	return nil
+}
+
+// tunnelsEnd waits for the connections that have switched protocols, which no
+// server counts among its own any more.
+func (g *Gateway) tunnelsEnd(ctx context.Context) error {
+	look := time.NewTicker(20 * time.Millisecond)
+	defer look.Stop()
+	for g.state.meter.Tunnels.Active.Load() > 0 {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-look.C:
+		}
 	}
 	return nil
 }
 
 func (g *Gateway) closeAll(servers []*server) {
 	for _, s := range servers {
+		s.end()
 		_ = s.http.Close()
 	}
 	g.state.closeIdle()

@@ -257,7 +257,7 @@ func TestMetrics(t *testing.T) {
 	g := &gateway{filters: ch.Filters(), meter: meter}
 	const all = `"availableTags":[{"tag":"filtertype","values":["post","pre"]},{"tag":"status","values":["SUCCESS","SKIPPED","DISABLED","FAILED"]}]`
 	for name, row := range map[string]struct{ request, want string }{
-		"names":             {"GET /actuator/metrics", `{"names":["ZUUL::EXCEPTION:a/b cause:404","zuul.filter-First","zuul.filter-Sample","zuul.filter-Second"]}`},
+		"names":             {"GET /actuator/metrics", `{"names":["ZUUL::EXCEPTION:a/b cause:404","gateway.tunnels.active","gateway.tunnels.bytes","gateway.tunnels.opened","zuul.filter-First","zuul.filter-Sample","zuul.filter-Second"]}`},
 		"zuul 149":          {"GET /actuator/metrics/ZUUL::EXCEPTION:a%2Fb%20cause:404", `{"name":"ZUUL::EXCEPTION:a/b cause:404","measurements":[{"statistic":"COUNT","value":3}],"availableTags":[]}`},
 		"zuul 1.3 a filter": {"GET /actuator/metrics/zuul.filter-Second", `{"name":"zuul.filter-Second","measurements":[{"statistic":"COUNT","value":6}],` + all + `}`},
 		"one tag": {
@@ -284,7 +284,7 @@ func TestMetrics(t *testing.T) {
 		})
 	}
 	t.Run("nothing counted", func(t *testing.T) {
-		if got := ask(t, everything, &gateway{meter: filters.NewMeter()}, "GET /actuator/metrics").Body.String(); got != `{"names":[]}` {
+		if got := ask(t, everything, &gateway{meter: filters.NewMeter()}, "GET /actuator/metrics").Body.String(); got != `{"names":["gateway.tunnels.active","gateway.tunnels.bytes","gateway.tunnels.opened"]}` {
 			t.Error(got)
 		}
 	})

@@ -31,6 +31,13 @@ func (a *api) samples() map[string][]sample {
 	for name, n := range meter.Errors() {
 		all[name] = []sample{{value: n}}
 	}
+	tunnels := &meter.Tunnels
+	all["gateway.tunnels.opened"] = []sample{{value: tunnels.Opened.Load()}}
+	all["gateway.tunnels.active"] = []sample{{value: tunnels.Active.Load()}}
+	all["gateway.tunnels.bytes"] = []sample{
+		{[][2]string{{"from", "client"}}, tunnels.FromClient.Load()},
+		{[][2]string{{"from", "upstream"}}, tunnels.FromUpstream.Load()},
+	}
 	for _, f := range a.view.Filters() {
 		count, name := meter.Filter(f.Phase, f.Name), "zuul.filter-"+f.Name
 		for _, s := range []struct {

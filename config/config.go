@@ -246,6 +246,8 @@ type Limits struct {
 	MaxRequestBody int64 // bytes
 	HeaderTimeout  time.Duration
 	IdleTimeout    time.Duration
+	// TunnelIdleTimeout ends a connection that has switched protocols.
+	TunnelIdleTimeout time.Duration
 }
 
 // ServiceRouteMapper derives the path of a discovered service from its id; both

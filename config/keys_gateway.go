@@ -17,6 +17,7 @@ func gatewayKeys() []Key {
 		size("limits.max-request-body", "0", "longest request body; 0 means no limit", func(g *Gateway) *int64 { return &g.Limits.MaxRequestBody }),
 		duration("limits.header-timeout", "10s", "time for a client to send its request head; 0 means no limit", time.Millisecond, 0, func(g *Gateway) *time.Duration { return &g.Limits.HeaderTimeout }),
 		duration("limits.idle-timeout", "60s", "how long an idle client connection is kept; 0 means no limit", time.Millisecond, 0, func(g *Gateway) *time.Duration { return &g.Limits.IdleTimeout }),
+		duration("limits.tunnel-idle-timeout", "5m", "how long a connection that has switched protocols may be silent", time.Millisecond, time.Millisecond, func(g *Gateway) *time.Duration { return &g.Limits.TunnelIdleTimeout }),
 		row[Gateway]{name: "service-route-mapper.service-pattern", kind: "regular expression", verbatim: true, doc: "taken apart to make the path of a discovered service, with `(?P<name>…)` groups", set: setServicePattern},
 		row[Gateway]{name: "service-route-mapper.route-pattern", kind: "text", verbatim: true, doc: "that path, with `${name}` for the groups", set: parsed(textOf, func(g *Gateway) *string { return &g.Mapper.RoutePattern })},
 		dead[Gateway](Refused, "limits.**", "of the limits only those listed here"),

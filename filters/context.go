@@ -47,6 +47,11 @@ type Context struct {
 	// or a retryable status, within the rules for its method.
 	Retryable bool
 
+	// Upgrade lists the protocols that the client offers to switch to, such as
+	// "websocket"; empty for none. A pre filter that clears it makes the
+	// request an ordinary one.
+	Upgrade string
+
 	// Response is the answer; nil until a filter has one. While it is set,
 	// the built-in routing filters stand aside.
 	Response *Response
@@ -63,6 +68,7 @@ type Context struct {
 	upstream   io.Closer
 	body       *clientBody // nil without one
 	aborted    bool
+	switched   string // what the upstream says it has switched to
 
 	chain      *Chain
 	now        time.Time
@@ -85,6 +91,7 @@ func NewContext(w http.ResponseWriter, r *http.Request, path routing.Path, start
 		now:     start,
 	}
 	c.Out.Path = path.Raw
+	c.Upgrade = offered(r)
 	c.ownBody()
 	c.executions = c.ownExecutions[:0]
 	return c
@@ -112,6 +119,7 @@ func (c *Context) Respond(status int, header http.Header, body io.Reader) {
 // when the request ends, even if a filter puts another Response or Body in its
 // place. Route filters call it.
 func (c *Context) Receive(res *http.Response) {
+	c.switched = res.Header.Get("Upgrade")
 	headers.Strip(res.Header)
 	c.dropIgnoredReceived(res.Header)
 	c.upstream = closeBoth(c.upstream, res.Body)

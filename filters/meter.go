@@ -15,6 +15,9 @@ const maxErrorKinds = 256
 // configurations, so counts go on across a reload. All methods may be called
 // from any goroutine.
 type Meter struct {
+	// Tunnels counts switched connections.
+	Tunnels TunnelCount
+
 	mu      sync.Mutex // guards the maps; counters are found once per load
 	filters map[meterKey]*FilterCount
 	errors  map[string]*atomic.Int64

@@ -28,6 +28,14 @@ type upgraded struct {
 	io.Writer
 }
 
+// CloseWrite ends one direction if the connection can.
+func (u upgraded) CloseWrite() error {
+	if half, ok := u.Writer.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return http.ErrNotSupported
+}
+
 // bind ties the context of a call to the body of its response. Nothing is
 // wrapped if the context holds nothing.
 func (c *call) bind(resp *http.Response) {

@@ -1,8 +1,10 @@
 package post
 
 import (
+	"cmp"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/gozer-gateway/gozer/filters"
 )
@@ -17,6 +19,13 @@ type SendResponseSettings struct {
 	// DebugHeader is zuul.include-debug-header: the routing debug of a
 	// debugged request is sent to the client as X-Zuul-Debug-Header.
 	DebugHeader bool
+
+	// TunnelIdle ends a connection that has switched protocols when neither
+	// side has sent anything for so long. Zero means five minutes.
+	TunnelIdle time.Duration
+
+	// Tunnels counts such connections; nil counts none.
+	Tunnels *filters.TunnelCount
 }
 
 // SendResponse returns the filter that sends Context.Response to the client,
@@ -27,13 +36,18 @@ func SendResponse(s SendResponseSettings) filters.Spec {
 	if s.BufferSize <= 0 {
 		s.BufferSize = 8192
 	}
-	f := &sendResponse{debugHeader: s.DebugHeader, buffers: newBuffers(s.BufferSize)}
+	f := &sendResponse{
+		debugHeader: s.DebugHeader,
+		buffers:     newBuffers(s.BufferSize),
+		tunnels:     tunnels{idle: cmp.Or(s.TunnelIdle, 5*time.Minute), count: cmp.Or(s.Tunnels, &filters.TunnelCount{})},
+	}
 	return filters.Instance("SendResponseFilter", filters.Post, 1000, f)
 }
 
 type sendResponse struct {
 	debugHeader bool
 	buffers     *buffers
+	tunnels     tunnels
 }
 
 var _ filters.Filter = (*sendResponse)(nil)
@@ -44,6 +58,9 @@ func (*sendResponse) ShouldFilter(c *filters.Context) bool {
 
 func (f *sendResponse) Run(c *filters.Context) error {
 	res := c.Response
+	if protocol := c.Switched(); protocol != "" {
+		return f.tunnels.run(c, protocol)
+	}
 	if err := check(res); err != nil {
 		return err
 	}

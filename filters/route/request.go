@@ -23,6 +23,9 @@ func newRequest(c *filters.Context, path string) *http.Request {
 	if _, sent := c.Out.Header["User-Agent"]; !sent {
 		c.Out.Header["User-Agent"] = []string{""} // keeps net/http from naming itself
 	}
+	if c.Upgrade != "" {
+		c.Out.Header["Connection"], c.Out.Header["Upgrade"] = []string{"Upgrade"}, []string{c.Upgrade}
+	}
 	r := &request{target: url.URL{RawQuery: c.Out.Query, ForceQuery: c.Out.ForceQuery}}
 	setPath(&r.target, path)
 	r.Request = http.Request{

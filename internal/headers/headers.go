@@ -18,12 +18,12 @@ func EndToEnd(h http.Header) http.Header {
 	out := make(http.Header, len(h)+4)
 	connection := h["Connection"]
 	for name, values := range h {
-		if isHopByHop(name) || listed(connection, name) {
+		if isHopByHop(name) || Lists(connection, name) {
 			continue
 		}
 		out[name] = slices.Clip(values)
 	}
-	if listed(h["Te"], "trailers") {
+	if Lists(h["Te"], "trailers") {
 		out["Te"] = []string{"trailers"}
 	}
 	return out
@@ -34,7 +34,7 @@ func EndToEnd(h http.Header) http.Header {
 func Strip(h http.Header) {
 	connection := h["Connection"]
 	for name := range h {
-		if isHopByHop(name) || listed(connection, name) {
+		if isHopByHop(name) || Lists(connection, name) {
 			delete(h, name)
 		}
 	}
@@ -50,9 +50,9 @@ func isHopByHop(canonical string) bool {
 	return false
 }
 
-// listed reports whether a comma-separated list field has the token, ignoring
+// Lists reports whether a comma-separated list field has the token, ignoring
 // case and empty members.
-func listed(values []string, token string) bool {
+func Lists(values []string, token string) bool {
 	for _, v := range values {
 		for v != "" {
 			var member string

@@ -59,3 +59,15 @@ func (b *body) Close() error {
 	})
 	return err
 }
+
+// duplex is what net/http gives as the body of a 101 response.
+type duplex interface {
+	io.Writer
+	CloseWrite() error
+}
+
+// switched is the connection to a server that has switched protocols.
+type switched struct {
+	*body
+	duplex
+}

@@ -129,7 +129,12 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		t.limits.release(h)
 		return nil, err
 	}
-	res.Body = t.body(res, cancel, h)
+	b := t.body(res, cancel, h)
+	res.Body = b
+	if conn, ok := b.ReadCloser.(duplex); ok {
+		b.patience = 0
+		res.Body = switched{b, conn}
+	}
 	return res, nil
 }
 

@@ -1,0 +1,140 @@
+package post
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gozer-gateway/gozer/filters"
+)
+
+// tunnels joins the two connections of a request whose upstream has switched
+// protocols.
+type tunnels struct {
+	idle  time.Duration
+	count *filters.TunnelCount
+}
+
+// run sends the 101 and passes bytes both ways until both sides have ended,
+// one of them fails, nothing has moved for the idle time, or the request's
+// context ends.
+func (t *tunnels) run(c *filters.Context, protocol string) error {
+	upstream, ok := c.Response.Body.(io.ReadWriteCloser)
+	if !ok {
+		return filters.Refuse(http.StatusBadGateway, "The upstream switched protocols and kept the connection")
+	}
+	if err := checkFields(c.Response.Header); err != nil {
+		return err
+	}
+	client, buffered, err := http.NewResponseController(c.Writer()).Hijack()
+	if err != nil {
+		return fmt.Errorf("post: taking over the client's connection: %w", err)
+	}
+	defer client.Close()
+	_ = client.SetDeadline(time.Time{}) // what a failure means, the first write tells
+	if err := sendSwitch(buffered.Writer, c.Response.Header, protocol); err != nil {
+		return gone(err)
+	}
+	t.count.Opened.Add(1)
+	t.count.Active.Add(1)
+	defer t.count.Active.Add(-1)
+	t.join(c.Request.Context(), client, early(buffered.Reader, client), upstream)
+	return nil
+}
+
+// early reads what has been buffered and then the connection itself: net/http's
+// reader would end the request's context with the client's half of it.
+func early(buffered *bufio.Reader, client net.Conn) io.Reader {
+	n := buffered.Buffered()
+	if n == 0 {
+		return client
+	}
+	return io.MultiReader(io.LimitReader(buffered, int64(n)), client)
+}
+
+func sendSwitch(w *bufio.Writer, h http.Header, protocol string) error {
+	_, _ = w.WriteString("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: " + protocol + "\r\n")
+	_ = h.Write(w)
+	_, _ = w.WriteString("\r\n")
+	return w.Flush() // tells of every failure before
+}
+
+// join copies both ways and returns when both copies have ended.
+func (t *tunnels) join(ctx context.Context, client net.Conn, fromClient io.Reader, upstream io.ReadWriteCloser) {
+	cut := func() {
+		_ = client.Close()
+		_ = upstream.Close()
+	}
+	defer context.AfterFunc(ctx, cut)()
+	w := watch(t.idle, cut)
+	defer w.stop()
+	var copying sync.WaitGroup
+	copying.Go(func() {
+		if !pump(upstream, fromClient, &t.count.FromClient, w) {
+			cut()
+		}
+	})
+	if !pump(client, upstream, &t.count.FromUpstream, w) {
+		cut()
+	}
+	copying.Wait()
+}
+
+// pump copies until src ends and then tells dst that no more will come. It
+// returns false if that cannot be told, or if either side has failed.
+func pump(dst io.Writer, src io.Reader, count *atomic.Int64, w *watchdog) bool {
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := src.Read(buf)
+		w.touch()
+		if n > 0 {
+			if _, err := dst.Write(buf[:n]); err != nil {
+				return false
+			}
+			count.Add(int64(n))
+		}
+		if err != nil {
+			half, ok := dst.(interface{ CloseWrite() error })
+			return err == io.EOF && ok && half.CloseWrite() == nil
+		}
+	}
+}
+
+// watchdog bites when it has not been touched for a while.
+type watchdog struct {
+	idle    time.Duration
+	touched atomic.Int64 // since began
+	began   time.Time
+	timer   *time.Timer
+}
+
+func watch(idle time.Duration, bite func()) *watchdog {
+	w := &watchdog{idle: idle, began: time.Now()}
+	var mu sync.Mutex // the timer may fire before it is stored
+	mu.Lock()
+	defer mu.Unlock()
+	w.timer = time.AfterFunc(idle, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if left := w.left(); left > 0 {
+			w.timer.Reset(left)
+			return
+		}
+		bite()
+	})
+	return w
+}
+
+func (w *watchdog) left() time.Duration {
+	return w.idle - (time.Since(w.began) - time.Duration(w.touched.Load()))
+}
+
+func (w *watchdog) touch() { w.touched.Store(int64(time.Since(w.began))) }
+
+func (w *watchdog) stop() { w.timer.Stop() }
