@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -77,6 +78,7 @@ func TestChunkedAccepted(t *testing.T) {
 		{"http M38 an extension on each of many chunks", strings.Repeat("400;a=0123456789\r\n"+long[:1024]+"\r\n", 1000) + "0\r\n\r\n", strings.Repeat(long[:1024], 1000), nil},
 		{"http M40 a long chunk", "4000\r\n" + long + "\r\n0\r\n\r\n", long, nil},
 		{"http M39 trailers", "1\r\nZ\r\n0\r\nx-a: 2\r\nX-A:1\r\nX-B: \r\n\r\n", "Z", http.Header{"X-A": {"2", "1"}, "X-B": {""}}},
+		{"as many trailers as allowed", "0\r\n" + strings.Repeat("X: 1\r\n", 100) + "\r\n", "", http.Header{"X": slices.Repeat([]string{"1"}, 100)}},
 		{"http M39 trailers that mean framing", "0\r\nContent-Length: 5\r\nTransfer-Encoding: x\r\nHost: h\r\nX-A: 1\r\n\r\n", "", http.Header{"X-A": {"1"}}},
 	}
 	for _, tt := range tests {

@@ -98,6 +98,8 @@ func FuzzRequest(f *testing.F) {
 		"\r\n" + wireHead(getLine, hostLine),
 		wireHead("GET http://h.test:81/a%2Fb?b HTTP/1.1", hostLine, "x-a: 1", "X-A: 2"),
 		wireHead("OPTIONS * HTTP/1.1", hostLine), wireHead("CONNECT h.test:443 HTTP/1.1", hostLine), wireHead("GET // HTTP/1.0"),
+		wireHead("GET /a? HTTP/1.1", hostLine), wireHead("GET /a?b?c HTTP/1.1", hostLine), wireHead("GET /a!b? HTTP/1.1", hostLine),
+		wireHead("GET http://h.test?b HTTP/1.1", hostLine), wireHead("GET /%41%2f HTTP/1.1", hostLine), wireHead("GET /*/(a)[b] HTTP/1.1", hostLine),
 		wireHead(postLine, hostLine, "Content-Length: 3", "Pragma: no-cache") + "abcGET",
 		wireHead(postLine, hostLine, "Trailer: x-a", "Transfer-Encoding: Chunked") + "3;a=b\r\nabc\r\n0A\r\n0123456789\r\n0\r\nX-A: 1\r\nX-B: 2\r\n\r\nGET",
 		chunkedPost + "1 \r\nZ\r\n0\r\n\r\n", chunkedPost + "0\r\nContent-Length: 1\r\n\r\n",

@@ -19,6 +19,7 @@ type message struct {
 	explicit bool
 
 	close     bool // Connection: close
+	te        bool // Connection: TE, which has to accompany a TE field
 	keepAlive bool // Connection: keep-alive, for HTTP/1.0 clients
 
 	date    string      // written as Date if the header has none; "" for none
@@ -36,7 +37,8 @@ var (
 
 // appendRequestHead appends the head of r in origin form. Host comes from r.Host
 // or else the URL. Nothing is added but what m says; an empty User-Agent is left
-// out, as net/http does, and so are fields that m decides about.
+// out, as net/http does, and so are fields that m decides about. A TE field gets
+// the Connection option that it needs (RFC 9110 10.1.4).
 func appendRequestHead(dst []byte, r *http.Request, m message) ([]byte, error) {
 	if !isTokens(r.Method) {
 		return dst, errMethod
@@ -62,8 +64,9 @@ func appendRequestHead(dst []byte, r *http.Request, m message) ([]byte, error) {
 		if dst, err = appendField(dst, name, values); err != nil {
 			return dst, err
 		}
+		m.te = m.te || name == "Te"
 	}
-	return appendMessage(dst, m)
+	return appendMessage(dst, m), nil
 }
 
 // withoutZone takes the zone, which means something on this machine only, off
@@ -123,7 +126,7 @@ func appendResponseHead(dst []byte, status int, h http.Header, m message) ([]byt
 	if m.date != "" && len(h["Date"]) == 0 {
 		dst = append(append(append(dst, "Date: "...), m.date...), "\r\n"...)
 	}
-	return appendMessage(dst, m)
+	return appendMessage(dst, m), nil
 }
 
 // appendInterimHead appends a 1xx response.
@@ -170,7 +173,7 @@ func isValue(b []byte) bool {
 }
 
 // appendMessage appends the fields that m stands for and ends the head.
-func appendMessage(dst []byte, m message) ([]byte, error) {
+func appendMessage(dst []byte, m message) []byte {
 	switch {
 	case m.framing == chunkedBody:
 		dst = append(dst, "Transfer-Encoding: chunked\r\n"...)
@@ -179,13 +182,15 @@ func appendMessage(dst []byte, m message) ([]byte, error) {
 		dst = append(dst, "Content-Length: "...)
 		dst = append(strconv.AppendInt(dst, m.length, 10), "\r\n"...)
 	}
-	switch {
-	case m.close:
+	if m.close {
 		dst = append(dst, "Connection: close\r\n"...)
-	case m.keepAlive:
+	} else if m.keepAlive {
 		dst = append(dst, "Connection: keep-alive\r\n"...)
 	}
-	return append(dst, "\r\n"...), nil
+	if m.te {
+		dst = append(dst, "Connection: TE\r\n"...)
+	}
+	return append(dst, "\r\n"...)
 }
 
 func appendAnnouncement(dst []byte, trailer http.Header) []byte {

@@ -29,7 +29,7 @@ func TestRequestHead(t *testing.T) {
 	full := at(url.URL{Opaque: "/a"})
 	full.Host = "g.test"
 	full.Header = http.Header{
-		"X-A": {"2", "1"}, "Host": {"evil"}, "User-Agent": {""}, "Content-Length": {"9"}, "Transfer-Encoding": {"chunked"}, "Trailer": {"X"}, "Te": {"trailers"},
+		"X-A": {"2", "1"}, "Host": {"evil"}, "User-Agent": {""}, "Content-Length": {"9"}, "Transfer-Encoding": {"chunked"}, "Trailer": {"X"}, "Te": {"trailers"}, "X-E": {""},
 	}
 	method := at(url.URL{Path: "/"})
 	method.Method = "M-SEARCH"
@@ -50,7 +50,7 @@ func TestRequestHead(t *testing.T) {
 		{"encoded path", at(url.URL{Path: "//a/b", RawPath: "//a%2fb"}), message{}, "GET //a%2fb HTTP/1.1|Host: h.test:81"},
 		{"http S25 any method", method, message{}, "M-SEARCH / HTTP/1.1|Host: h.test:81"},
 		{"C153 zone of an address", zone, message{}, "GET / HTTP/1.1|Host: [fe80::1]:80"},
-		{"http S02, S09, M28 header", full, message{}, "GET /a HTTP/1.1|Host: g.test|Te: trailers|X-A: 2|X-A: 1"},
+		{"http S02, S09, M28, M41 header", full, message{}, "GET /a HTTP/1.1|Connection: TE|Host: g.test|Te: trailers|X-A: 2|X-A: 1|X-E: "},
 		{"http M35 length", at(url.URL{}), message{framing: lengthBody, length: 22}, "GET / HTTP/1.1|Content-Length: 22|Host: h.test:81"},
 		{"empty body", at(url.URL{}), message{explicit: true}, "GET / HTTP/1.1|Content-Length: 0|Host: h.test:81"},
 		{
