@@ -42,8 +42,8 @@ type Server struct {
 	// IdleTimeout bounds the wait for a further request. 0: no limit.
 	IdleTimeout time.Duration
 
-	// WriteTimeout bounds each wait for the client to take more of a response.
-	// 0: no limit.
+	// WriteTimeout bounds each wait for the client to take more of a response,
+	// 64 KiB at a time. 0: no limit.
 	WriteTimeout time.Duration
 
 	// MaxRequestsPerConnection closes a connection after so many requests.

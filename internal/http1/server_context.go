@@ -57,7 +57,7 @@ func (c *requestContext) Value(key any) any {
 	case interrupterKey:
 		return &c.interrupter
 	case interimKey:
-		return c.exchange.response.sendInterim
+		return c.exchange.response.relayInterim
 	case http.ServerContextKey:
 		return c.exchange.conn.server
 	case http.LocalAddrContextKey:

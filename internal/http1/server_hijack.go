@@ -14,7 +14,7 @@ import (
 // Shutdown does not wait for it, and Close ends the request's context.
 func (w *response) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	c := w.conn()
-	if w.over || w.hijacked {
+	if w.over.Load() || w.hijacked {
 		return nil, nil, http.ErrHijacked
 	}
 	if w.status != 0 {

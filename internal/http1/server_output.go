@@ -8,7 +8,7 @@ import (
 
 // largestWrite is how much is given to the connection at a time, so that a slow
 // client that takes something now and then is not taken for a stalled one.
-const largestWrite = 256 << 10
+const largestWrite = 64 << 10
 
 // WriteError is the failure to send something to the client. It tells the
 // client's failures from those of the source that a response is copied from.

@@ -8,7 +8,10 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"github.com/gozer-gateway/gozer/internal/headers"
 )
 
 // errOver is the failure of whoever writes to a response after its handler has
@@ -32,7 +35,7 @@ type response struct {
 	sniff    bool // the type of the content is to be found out
 	timed    bool // the handler has set deadlines
 	hijacked bool
-	over     bool
+	over     atomic.Bool // late writers look at it from other goroutines
 	failure  error
 	trailers []string // announced by the handler
 
@@ -63,7 +66,7 @@ func (w *response) out() *output      { return &w.exchange.conn.out }
 
 // Header is valid until the handler returns.
 func (w *response) Header() http.Header {
-	if w.over {
+	if w.over.Load() {
 		return http.Header{}
 	}
 	return w.header
@@ -75,7 +78,7 @@ func (w *response) WriteHeader(status int) {
 	switch {
 	case status < 100 || status > 999:
 		panic("http1: invalid status " + strconv.Itoa(status))
-	case w.over || w.status != 0:
+	case w.over.Load() || w.status != 0:
 		w.conn().server.log.Debug("a second response head is ignored", "status", status)
 	case status < http.StatusOK && status != http.StatusSwitchingProtocols:
 		w.sendInterim(status, w.header)
@@ -182,7 +185,7 @@ func (w *response) fail(err error) {
 func (w *response) sendInterim(status int, header http.Header) {
 	c := w.conn()
 	switch {
-	case w.over || w.status != 0 || w.failure != nil || c.head.minor == 0:
+	case w.over.Load() || w.status != 0 || w.failure != nil || c.head.minor == 0:
 		return
 	case status == http.StatusContinue:
 		_ = w.sendContinue() // the next write fails too
@@ -196,6 +199,13 @@ func (w *response) sendInterim(status int, header http.Header) {
 		return
 	}
 	w.failure = c.out.write(head)
+}
+
+// relayInterim sends an upstream's 1xx response, as far as it concerns the
+// client.
+func (w *response) relayInterim(status int, header http.Header) {
+	headers.Strip(header)
+	w.sendInterim(status, header)
 }
 
 // sendContinue asks the client to send the body, if it waits for that. The

@@ -57,7 +57,7 @@ func (s *Server) expireIdle() {
 		state := c.reading.state.Load()
 		switch waiting, until := unpackVigil(state); {
 		case waiting == phaseIdle:
-			c.expire(&c.reading, state)
+			c.expireReading(state)
 		case waiting == phaseNew && (until == 0 || until > moment):
 			c.reading.replace(state, phaseNew, moment)
 		}

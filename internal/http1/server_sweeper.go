@@ -45,7 +45,7 @@ func (s *Server) due(list []*serverConn, now uint64) []*serverConn {
 // tend looks after one connection.
 func (c *serverConn) tend(now uint64) {
 	if state, due := c.writing.due(now); due {
-		c.expire(&c.writing, state)
+		c.expireWriting(state)
 	}
 	state, due := c.reading.due(now)
 	if !due {
@@ -55,15 +55,22 @@ func (c *serverConn) tend(now uint64) {
 	case phaseHandler, phaseUnread:
 		c.lookAfter(state, waiting, now)
 	default:
-		c.expire(&c.reading, state)
+		c.expireReading(state)
 	}
 }
 
-// expire ends a wait unless it has ended by itself. What has expired before is
-// woken again, since a handler may have moved the deadline.
-func (c *serverConn) expire(v *vigil, state uint64) {
-	if v.replace(state, phaseExpired, 1) {
-		_ = c.conn.SetDeadline(longAgo()) // fails on a closed connection, which blocks nobody
+// expireReading ends a wait unless it has ended by itself. What has expired
+// before is woken again, since a handler may have moved the deadline.
+func (c *serverConn) expireReading(state uint64) {
+	if c.reading.replace(state, phaseExpired, 1) {
+		_ = c.conn.SetReadDeadline(longAgo()) // fails on a closed connection, which blocks nobody
+	}
+}
+
+// expireWriting is expireReading for the other direction.
+func (c *serverConn) expireWriting(state uint64) {
+	if c.writing.replace(state, phaseExpired, 1) {
+		_ = c.conn.SetWriteDeadline(longAgo()) // as above
 	}
 }
 

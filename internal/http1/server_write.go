@@ -73,11 +73,11 @@ func (w *response) decide(m message) {
 	}
 	o := w.out()
 	if w.fields == len(o.buf) {
-		o.buf, _ = appendMessage(o.buf, m) // never fails
+		o.buf = appendMessage(o.buf, m)
 		return
 	}
 	pending := slices.Clone(o.buf[w.fields:])
-	o.buf, _ = appendMessage(o.buf[:w.fields], m) // never fails
+	o.buf = appendMessage(o.buf[:w.fields], m)
 	if m.framing == chunkedBody {
 		o.buf = appendChunk(o.buf, pending)
 	} else {
@@ -113,7 +113,7 @@ func (w *response) Write(p []byte) (int, error) {
 
 // accept counts n bytes of the body, or refuses them.
 func (w *response) accept(n int) error {
-	if w.over || w.hijacked {
+	if w.over.Load() || w.hijacked {
 		return errOver
 	}
 	if w.status == 0 {
@@ -207,7 +207,7 @@ func (w *response) abandon() {
 // close ends the handler's use of the connection.
 func (w *response) close() {
 	c := w.conn()
-	w.over = true
+	w.over.Store(true)
 	c.out.end()
 	if w.timed && !w.hijacked && !c.reading.expired() && !c.writing.expired() {
 		_ = c.conn.SetDeadline(time.Time{}) // fails on a closed connection
