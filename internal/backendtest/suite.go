@@ -36,6 +36,7 @@ type TransportSuite struct {
 
 // Run examines the transports that New makes.
 func (s TransportSuite) Run(t *testing.T) {
+	t.Helper()
 	t.Run("nothing is added to a request", s.bytes)
 	t.Run("silent server before the head", s.silence)
 	t.Run("pausing body", s.pause)

@@ -16,8 +16,8 @@ type clientConn struct {
 	net.Conn
 	reader reader
 	head   head
-	prober *prober // nil without a socket
-	opaque bool    // something between us and the socket may hold bytes back
+	prober *prober    // nil without a socket
+	secure *tlsSocket // nil without TLS
 
 	born, idleSince time.Time
 	used            bool        // for an earlier exchange
@@ -40,12 +40,11 @@ var _ deadliner = (*clientConn)(nil)
 func newClientConn(conn net.Conn, pool *buffers, now time.Time) *clientConn {
 	c := &clientConn{Conn: conn, born: now}
 	c.reader.init(c, pool)
-	raw := conn
-	if secure, ok := conn.(*tls.Conn); ok {
-		raw = secure.NetConn()
+	if session, ok := conn.(*tls.Conn); ok {
+		c.secure, _ = session.NetConn().(*tlsSocket)
+		conn = c.secure.Conn
 	}
-	c.prober = newProber(raw)
-	c.opaque = c.prober == nil || raw != conn
+	c.prober = newProber(conn)
 	return c
 }
 
@@ -76,6 +75,9 @@ func (c *clientConn) Read(p []byte) (int, error) {
 	}
 	n, err := c.Conn.Read(p)
 	c.heard = c.heard || n > 0
+	if c.secure != nil && c.secure.ended {
+		err = unexpected(err)
+	}
 	return n, err
 }
 
@@ -132,7 +134,10 @@ func (c *clientConn) SetDeadline(time.Time) error {
 // alive reports whether an idle connection is still open and silent. What a
 // server sends unasked would pass for the answer to the next request.
 func (c *clientConn) alive() bool {
-	return c.prober.peek() == quiet && (!c.opaque || c.silent())
+	if c.prober.peek() != quiet {
+		return false
+	}
+	return c.prober != nil && c.secure == nil || c.silent()
 }
 
 // silent finds out by reading, without waiting, what cannot be seen at the

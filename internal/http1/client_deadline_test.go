@@ -145,7 +145,7 @@ func TestSlowUpload(t *testing.T) {
 		return copy(p, "piece"), nil
 	})
 	a := roundTrip(t, transport, newRequest(t.Context(), t, "POST", b.URL(), body))
-	if a.err != nil || a.StatusCode != 200 {
+	if a.err != nil || a.StatusCode != http.StatusOK {
 		t.Fatalf("got %v, %v", a.Response, a.err)
 	}
 	b.Use(backendtest.Hang())

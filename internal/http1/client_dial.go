@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
+	"io"
 	"net"
 	"strings"
 	"time"
@@ -66,8 +67,22 @@ func (d *dialer) handshake(ctx context.Context, conn net.Conn, address string) (
 	}
 	config := d.tls.Clone()
 	config.ServerName = host
-	secure := tls.Client(conn, config)
+	secure := tls.Client(&tlsSocket{Conn: conn}, config)
 	ctx, cancel := context.WithTimeout(ctx, d.wait)
 	defer cancel()
 	return secure, secure.HandshakeContext(ctx)
+}
+
+// tlsSocket is the connection under a TLS session. It remembers whether that
+// has ended without the session's own end, in which case what was received may
+// have been cut by anybody.
+type tlsSocket struct {
+	net.Conn
+	ended bool
+}
+
+func (s *tlsSocket) Read(p []byte) (int, error) {
+	n, err := s.Conn.Read(p)
+	s.ended = s.ended || err == io.EOF //nolint:errorlint // package net never wraps it
+	return n, err
 }

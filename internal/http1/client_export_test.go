@@ -17,8 +17,8 @@ func InterruptibleContext(parent context.Context) (ctx context.Context, gone fun
 }
 
 type interruptibleContext struct {
-	context.Context
-	interrupter Interrupter
+	context.Context //nolint:containedctx // this is a context: it has a parent
+	interrupter     Interrupter
 }
 
 func (*interruptibleContext) Interruptible() bool { return true }

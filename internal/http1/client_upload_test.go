@@ -150,12 +150,12 @@ func TestUpgrade(t *testing.T) {
 	}()
 	req := newRequest(t.Context(), t, "GET", u.url(), nil)
 	req.Header = http.Header{"Connection": {"Upgrade"}, "Upgrade": {"foo, websocket"}}
-	res, err := transport.RoundTrip(req)
+	res, err := transport.RoundTrip(req) //nolint:bodyclose // the tunnel is
 	if err != nil {
 		t.Fatal(err)
 	}
 	tunnel, ok := res.Body.(*http1.Tunnel)
-	if !ok || res.StatusCode != 101 || res.Header.Get("Sec-WebSocket-Accept") != "x" {
+	if !ok || res.StatusCode != http.StatusSwitchingProtocols || res.Header.Get("Sec-WebSocket-Accept") != "x" {
 		t.Fatalf("C100 got %+v with a %T", res, res.Body)
 	}
 	defer tunnel.Close()
@@ -177,7 +177,7 @@ func TestTunnelDeadline(t *testing.T) {
 	ctx, gone := http1.InterruptibleContext(t.Context())
 	req := newRequest(ctx, t, "GET", "http://"+raw.Addr, nil)
 	req.Header.Set("Upgrade", "x")
-	res, err := newTransport(t, http1.TransportSettings{}).RoundTrip(req)
+	res, err := newTransport(t, http1.TransportSettings{}).RoundTrip(req) //nolint:bodyclose // the tunnel is
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,7 +217,7 @@ func TestRefusedUpgrades(t *testing.T) {
 			raw, transport := replies(t, reply, okReply), newTransport(t, http1.TransportSettings{})
 			req := newRequest(t.Context(), t, "GET", "http://"+raw.Addr, nil)
 			req.Header = http.Header{"Connection": {"Upgrade"}, "Upgrade": {"websocket"}}
-			if a := roundTrip(t, transport, req); a.err != nil || a.StatusCode == 101 {
+			if a := roundTrip(t, transport, req); a.err != nil || a.StatusCode == http.StatusSwitchingProtocols {
 				t.Errorf("got %v, %v", a.Response, a.err)
 			}
 			fetch(t, transport, "GET", "http://"+raw.Addr).wantOK(t)
