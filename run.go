@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/http"
 	"strconv"
@@ -58,7 +57,7 @@ func (g *Gateway) background(ctx context.Context, running *sync.WaitGroup) {
 type server struct {
 	name     string
 	listener net.Listener
-	http     *http.Server
+	http     httpServer
 	end      context.CancelFunc // of the context that all requests stem from
 }
 
@@ -71,38 +70,32 @@ func (s *server) serve() error {
 
 // listen opens the proxy's and the management listener, or none.
 func (g *Gateway) listen(ctx context.Context) ([]*server, error) {
-	proxy, err := g.open(ctx, "proxy", g.config.Server.Address, g.config.Server.Port, g)
+	proxy, err := g.open(ctx, "proxy", g.config.Server.Address, g.config.Server.Port, g.proxyServer)
 	if err != nil {
 		return nil, err
 	}
-	servers := []*server{proxy}
-	if g.config.Management.Port >= 0 {
-		management, err := g.open(ctx, "management", g.config.Management.Address, g.config.Management.Port, g.Management())
-		if err != nil {
-			_ = proxy.listener.Close()
-			return nil, err
-		}
-		servers = append(servers, management)
+	if g.config.Management.Port < 0 {
+		return []*server{proxy}, nil
 	}
-	return servers, nil
+	management, err := g.open(ctx, "management", g.config.Management.Address, g.config.Management.Port, g.managementServer)
+	if err != nil {
+		_ = proxy.listener.Close()
+		return nil, err
+	}
+	return []*server{proxy, management}, nil
 }
 
-func (g *Gateway) open(ctx context.Context, name, address string, port int, handler http.Handler) (*server, error) {
+func (g *Gateway) managementServer(base context.Context) httpServer {
+	return g.standardServer(base, g.Management())
+}
+
+func (g *Gateway) open(ctx context.Context, name, address string, port int, serve func(context.Context) httpServer) (*server, error) {
 	listener, err := g.options.listen(ctx, net.JoinHostPort(address, strconv.Itoa(port)))
 	if err != nil {
 		return nil, fmt.Errorf("gozer: %s listener: %w", name, err)
 	}
-	limits := g.config.Gateway.Limits
 	base, end := context.WithCancel(context.WithoutCancel(ctx))
-	return &server{name, listener, &http.Server{
-		BaseContext:       func(net.Listener) context.Context { return base },
-		Handler:           handler,
-		ReadHeaderTimeout: limits.HeaderTimeout,
-		IdleTimeout:       limits.IdleTimeout,
-		MaxHeaderBytes:    int(g.config.Server.MaxHeaderSize),
-		// What net/http says here is mostly about clients that misbehave.
-		ErrorLog: slog.NewLogLogger(g.options.logger.Handler(), slog.LevelDebug),
-	}, end}, nil
+	return &server{name, listener, serve(base), end}, nil
 }
 
 // shutDown drains in the order that Run documents.

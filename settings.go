@@ -9,7 +9,7 @@ import (
 
 	"github.com/gozer-gateway/gozer/config"
 	"github.com/gozer-gateway/gozer/fallback"
-	"github.com/gozer-gateway/gozer/internal/upstream"
+	"github.com/gozer-gateway/gozer/internal/http1"
 	"github.com/gozer-gateway/gozer/lb"
 	"github.com/gozer-gateway/gozer/ribboncmd"
 	"github.com/gozer-gateway/gozer/routing"
@@ -65,16 +65,17 @@ func pathOptions(cfg *config.Config) routing.PathOptions {
 }
 
 // urlPool are the settings of the connections of URL routes (zuul.host.*).
-func urlPool(cfg *config.Config) upstream.Settings {
+func urlPool(cfg *config.Config) connections {
 	h := cfg.Zuul.Host
-	return upstream.Settings{
+	return connections{cfg.Server.Engine, http1.TransportSettings{
 		ConnectTimeout: orDay(h.ConnectTimeout),
 		ReadTimeout:    orDay(h.SocketTimeout),
 		AcquireTimeout: h.ConnectionRequestTimeout,
 		MaxTotal:       h.MaxTotalConnections,
 		MaxPerHost:     h.MaxPerRouteConnections,
+		MaxLifetime:    h.TimeToLive,
 		SkipVerify:     !cfg.Zuul.SSLHostnameValidationEnabled,
-	}
+	}}
 }
 
 // orDay puts an end to what the configuration leaves without one.
@@ -86,15 +87,16 @@ func orDay(d time.Duration) time.Duration {
 }
 
 // servicePool are the settings of the connections of one service (ribbon.*).
-func servicePool(r config.Ribbon) upstream.Settings {
-	return upstream.Settings{
+func servicePool(cfg *config.Config, r config.Ribbon) connections {
+	return connections{cfg.Server.Engine, http1.TransportSettings{
 		ConnectTimeout: r.ConnectTimeout,
 		ReadTimeout:    r.ReadTimeout,
 		AcquireTimeout: r.AcquireTimeout,
 		MaxTotal:       r.MaxTotalConnections,
 		MaxPerHost:     r.MaxConnectionsPerHost,
 		IdleTimeout:    r.IdleTimeout,
-	}
+		MaxLifetime:    r.PoolKeepAlive,
+	}}
 }
 
 func retryPolicy(cfg *config.Config, r config.Ribbon) lb.RetryPolicy {

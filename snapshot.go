@@ -12,7 +12,6 @@ import (
 	"github.com/gozer-gateway/gozer/fallback"
 	"github.com/gozer-gateway/gozer/filters"
 	"github.com/gozer-gateway/gozer/filters/route"
-	"github.com/gozer-gateway/gozer/internal/upstream"
 	"github.com/gozer-gateway/gozer/lb"
 	"github.com/gozer-gateway/gozer/routing"
 )
@@ -142,7 +141,7 @@ func (g *Gateway) service(s *snapshot, id string, registry *fallback.Registry) (
 		Command: g.state.commands.Command(id, settings, registry.Provider(id)),
 		Balance: &lb.Command{
 			Balancer:  g.state.balancer(id),
-			Transport: g.transport(s, id, servicePool(ribbon)),
+			Transport: g.transport(s, id, servicePool(s.config, ribbon)),
 			Retry:     retryPolicy(s.config, ribbon),
 			Secure:    lb.SecurePolicy{IsSecure: ribbon.Secure, Ports: ribbon.SecurePorts},
 		},
@@ -150,7 +149,7 @@ func (g *Gateway) service(s *snapshot, id string, registry *fallback.Registry) (
 }
 
 // transport returns the connections of a key, which the snapshot then uses.
-func (g *Gateway) transport(s *snapshot, key string, settings upstream.Settings) *upstream.Transport {
+func (g *Gateway) transport(s *snapshot, key string, settings connections) transport {
 	s.pools[key] = g.state.pool(key, settings)
 	return s.pools[key].transport
 }

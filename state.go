@@ -5,7 +5,6 @@ import (
 	"sync"
 
 	"github.com/gozer-gateway/gozer/filters"
-	"github.com/gozer-gateway/gozer/internal/upstream"
 	"github.com/gozer-gateway/gozer/lb"
 	"github.com/gozer-gateway/gozer/ribboncmd"
 )
@@ -24,8 +23,8 @@ type state struct {
 // pool is a transport with the settings it was made from: it is kept as long
 // as they stay the same.
 type pool struct {
-	settings  upstream.Settings
-	transport *upstream.Transport
+	settings  connections
+	transport transport
 }
 
 // urlRoutes is the key of the pool that URL routes share; no service can have
@@ -55,13 +54,13 @@ func (s *state) balancer(service string) *lb.Balancer {
 
 // pool returns the pool of a key: the one in force, or a new one if the settings
 // have changed.
-func (s *state) pool(key string, settings upstream.Settings) *pool {
+func (s *state) pool(key string, settings connections) *pool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if old := s.pools[key]; old != nil && old.settings == settings {
 		return old
 	}
-	return &pool{settings, upstream.New(settings)}
+	return &pool{settings, newTransport(settings)}
 }
 
 // retain puts pools in force and drops what is no longer used: the balancers of

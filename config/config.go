@@ -46,11 +46,18 @@ type Server struct {
 	Graceful bool
 	// DrainTimeout is spring.lifecycle.timeout-per-shutdown-phase, the limit of that wait.
 	DrainTimeout  time.Duration
-	MaxHeaderSize int64 // bytes
+	MaxHeaderSize int64  // bytes
+	Engine        string // Native or NetHTTP
 	// TrustedProxies may send X-Forwarded-* headers that are kept and appended to.
 	TrustedProxies []netip.Prefix
 	Error          ErrorPage
 }
+
+// The values of server.http1.engine: what speaks HTTP/1.1 on the proxy's both sides.
+const (
+	Native  = "native"
+	NetHTTP = "nethttp"
+)
 
 // ErrorPage is server.error.*.
 type ErrorPage struct {
@@ -126,6 +133,7 @@ type ZuulHost struct {
 	MaxPerRouteConnections   int
 	ConnectTimeout           time.Duration // 0 means no limit
 	SocketTimeout            time.Duration // per read, 0 means no limit
+	TimeToLive               time.Duration // age of a connection; 0 or less means no limit
 	ConnectionRequestTimeout time.Duration // wait for a free connection; negative means as long as ConnectTimeout
 }
 
@@ -164,6 +172,7 @@ type Ribbon struct {
 	MaxTotalConnections   int
 	MaxConnectionsPerHost int
 	AcquireTimeout        time.Duration // wait for a free connection
+	PoolKeepAlive         time.Duration // age of a connection
 	IdleTimeout           time.Duration // of an idle connection
 	Trip                  Trip
 }
@@ -244,8 +253,17 @@ type Compat struct {
 type Limits struct {
 	MaxReplayBody  int64 // bytes kept of a body so that it can be sent again
 	MaxRequestBody int64 // bytes
+	MaxRequestLine int64 // bytes
+	MaxHeaders     int   // field lines of a head
 	HeaderTimeout  time.Duration
+	BodyTimeout    time.Duration // for each wait
+	WriteTimeout   time.Duration // for each wait
 	IdleTimeout    time.Duration
+	// MaxRequestsPerConnection closes a client's connection after so many.
+	MaxRequestsPerConnection int
+	// MaxConnections and MaxConnectionsPerClient bound the clients' open connections,
+	// in all and per address.
+	MaxConnections, MaxConnectionsPerClient int
 	// TunnelIdleTimeout ends a connection that has switched protocols.
 	TunnelIdleTimeout time.Duration
 }

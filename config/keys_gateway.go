@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -17,6 +18,13 @@ func gatewayKeys() []Key {
 		size("limits.max-request-body", "0", "longest request body; 0 means no limit", func(g *Gateway) *int64 { return &g.Limits.MaxRequestBody }),
 		duration("limits.header-timeout", "10s", "time for a client to send its request head; 0 means no limit", time.Millisecond, 0, func(g *Gateway) *time.Duration { return &g.Limits.HeaderTimeout }),
 		duration("limits.idle-timeout", "60s", "how long an idle client connection is kept; 0 means no limit", time.Millisecond, 0, func(g *Gateway) *time.Duration { return &g.Limits.IdleTimeout }),
+		size("limits.max-request-line", "8KB", "longest request line; with `nethttp` the limit of the head counts", func(g *Gateway) *int64 { return &g.Limits.MaxRequestLine }),
+		number("limits.max-headers", "100", "most header lines of a request, with the engine `native`", 1, 10_000, func(g *Gateway) *int { return &g.Limits.MaxHeaders }),
+		duration("limits.body-timeout", "30s", "each wait for more of a request body, with the engine `native`; 0 means no limit", time.Millisecond, 0, func(g *Gateway) *time.Duration { return &g.Limits.BodyTimeout }),
+		duration("limits.write-timeout", "60s", "each wait for a client to take more of a response, with the engine `native`; 0 means no limit", time.Millisecond, 0, func(g *Gateway) *time.Duration { return &g.Limits.WriteTimeout }),
+		number("limits.max-requests-per-connection", "0", "requests after which a client connection is closed, with the engine `native`; 0 means no limit", 0, math.MaxInt32, func(g *Gateway) *int { return &g.Limits.MaxRequestsPerConnection }),
+		number("limits.max-connections", "0", "open client connections, with the engine `native`; 0 means no limit", 0, math.MaxInt32, func(g *Gateway) *int { return &g.Limits.MaxConnections }),
+		number("limits.max-connections-per-client", "0", "open connections of one client address, with the engine `native`; 0 means no limit", 0, math.MaxInt32, func(g *Gateway) *int { return &g.Limits.MaxConnectionsPerClient }),
 		duration("limits.tunnel-idle-timeout", "5m", "how long a connection that has switched protocols may be silent", time.Millisecond, time.Millisecond, func(g *Gateway) *time.Duration { return &g.Limits.TunnelIdleTimeout }),
 		row[Gateway]{name: "service-route-mapper.service-pattern", kind: "regular expression", verbatim: true, doc: "taken apart to make the path of a discovered service, with `(?P<name>…)` groups", set: setServicePattern},
 		row[Gateway]{name: "service-route-mapper.route-pattern", kind: "text", verbatim: true, doc: "that path, with `${name}` for the groups", set: parsed(textOf, func(g *Gateway) *string { return &g.Mapper.RoutePattern })},

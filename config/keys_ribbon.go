@@ -76,6 +76,7 @@ func poolRows() []row[Ribbon] {
 		atLeast(1, "MaxConnectionsPerHost", "50", "connections to one server", func(r *Ribbon) *int { return &r.MaxConnectionsPerHost }),
 		atLeast(1, "MaxTotalHttpConnections", "(MaxTotalConnections)", "older name of MaxTotalConnections", func(r *Ribbon) *int { return &r.MaxTotalConnections }),
 		atLeast(1, "MaxHttpConnectionsPerHost", "(MaxConnectionsPerHost)", "older name of MaxConnectionsPerHost", func(r *Ribbon) *int { return &r.MaxConnectionsPerHost }),
+		duration("PoolKeepAliveTime", "900", "age at which a connection is no longer used, with the engine `native`", time.Second, time.Second, func(r *Ribbon) *time.Duration { return &r.PoolKeepAlive }),
 		duration("ConnectionManagerTimeout", "2000", "wait for a free connection, within the deadline of the request", time.Millisecond, time.Millisecond, func(r *Ribbon) *time.Duration { return &r.AcquireTimeout }),
 		duration("ConnIdleEvictTimeMilliSeconds", "30000", "how long an idle connection is kept", time.Millisecond, time.Millisecond, func(r *Ribbon) *time.Duration { return &r.IdleTimeout }),
 	}
@@ -95,8 +96,7 @@ func deadClientRows() []row[Ribbon] {
 		dead[Ribbon](Refused, "ForceClientPortConfiguration", "instances keep their own ports"),
 		dead[Ribbon](Planned, "BackoffInterval", "retries follow at once"),
 		dead[Ribbon](Planned, "BackoffTimeout", "retries follow at once"),
-		dead[Ribbon](Planned, "PoolKeepAliveTime", "connections are closed when they idle, not by age"),
-		dead[Ribbon](Planned, "PoolKeepAliveTimeUnits", "connections are closed when they idle, not by age"),
+		only[Ribbon](Refused, "PoolKeepAliveTimeUnits", "SECONDS", "write the unit into `PoolKeepAliveTime`, such as `15m`"),
 		dead[Ribbon](Planned, "NFLoadBalancerPingInterval", "servers are not pinged"),
 		dead[Ribbon](Planned, "NFLoadBalancerMaxTotalPingTime", "servers are not pinged"),
 		dead[Ribbon](Planned, "ServerListRefreshInterval", "a static list changes only with the configuration"),

@@ -19,6 +19,7 @@ func serverKeys() []Key {
 		size("server.max-http-request-header-size", "8KB", "most bytes of a request's line and headers", func(c *Config) *int64 { return &c.Server.MaxHeaderSize }),
 		size("server.max-http-header-size", "(see above)", "older name of `server.max-http-request-header-size`", func(c *Config) *int64 { return &c.Server.MaxHeaderSize }),
 		row[Config]{name: "server.forward-headers.trusted-proxies", kind: "list of CIDRs", doc: "peers whose X-Forwarded-* headers are kept and appended to; from anybody else they are replaced", set: setTrustedProxies},
+		choice("server.http1.engine", "native", "what speaks HTTP/1.1 with clients and upstreams: the gateway's own code, or the standard library's", []string{Native, NetHTTP}, func(c *Config) *string { return &c.Server.Engine }),
 		choice("server.error.include-message", "always", "whether the error body says what went wrong", []string{"always", "never", "on-param"}, func(c *Config) *string { return &c.Server.Error.IncludeMessage }),
 	), lift("", root, deadServerKeys()...)...)
 }

@@ -51,8 +51,8 @@ func hostRows() []row[ZuulHost] {
 		duration("connect-timeout-millis", "2000", "time to connect; 0 means a day", time.Millisecond, 0, func(h *ZuulHost) *time.Duration { return &h.ConnectTimeout }),
 		duration("socket-timeout-millis", "10000", "time without a byte; 0 means a day", time.Millisecond, 0, func(h *ZuulHost) *time.Duration { return &h.SocketTimeout }),
 		duration("connection-request-timeout-millis", "-1", "wait for a free connection; negative means as long as `connect-timeout-millis`", time.Millisecond, -time.Millisecond, func(h *ZuulHost) *time.Duration { return &h.ConnectionRequestTimeout }),
-		only[ZuulHost](Planned, "time-to-live", "-1", "connections are closed when they idle, not by age"),
-		dead[ZuulHost](Planned, "time-unit", "connections are closed when they idle, not by age"),
+		duration("time-to-live", "-1", "age at which a connection is no longer used, with the engine `native`; negative means no limit", time.Millisecond, -time.Millisecond, func(h *ZuulHost) *time.Duration { return &h.TimeToLive }),
+		only[ZuulHost](Refused, "time-unit", "MILLISECONDS", "write the unit into `time-to-live`, such as `5m`"),
 	}
 }
 

@@ -1,0 +1,95 @@
+package gozer
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+
+	"github.com/gozer-gateway/gozer/config"
+	"github.com/gozer-gateway/gozer/internal/http1"
+	"github.com/gozer-gateway/gozer/internal/upstream"
+)
+
+// An engine speaks HTTP/1.1 with clients and upstreams. The native one is the
+// gateway's own; nethttp is the standard library's, kept for comparison and for
+// the cautious. Nothing else in the gateway knows which one serves.
+
+// httpServer is the side of an engine towards clients.
+type httpServer interface {
+	Serve(l net.Listener) error
+	Shutdown(ctx context.Context) error
+	Close() error
+}
+
+// transport is the side of an engine towards upstreams.
+type transport interface {
+	http.RoundTripper
+	CloseIdle()
+}
+
+var (
+	_ httpServer = (*http.Server)(nil)
+	_ httpServer = (*http1.Server)(nil)
+	_ transport  = (*upstream.Transport)(nil)
+	_ transport  = (*http1.Transport)(nil)
+)
+
+// proxyServer is the front door of the chosen engine. All requests stem from
+// base.
+func (g *Gateway) proxyServer(base context.Context) httpServer {
+	if g.config.Server.Engine == config.NetHTTP {
+		return g.standardServer(base, g)
+	}
+	limits := g.config.Gateway.Limits
+	return &http1.Server{
+		Handler:                  g,
+		Limits:                   http1.Limits{RequestLine: int(limits.MaxRequestLine), HeaderBytes: int(g.config.Server.MaxHeaderSize), Headers: limits.MaxHeaders},
+		HeaderTimeout:            limits.HeaderTimeout,
+		BodyTimeout:              limits.BodyTimeout,
+		IdleTimeout:              limits.IdleTimeout,
+		WriteTimeout:             limits.WriteTimeout,
+		MaxRequestsPerConnection: limits.MaxRequestsPerConnection,
+		MaxConnections:           limits.MaxConnections,
+		MaxConnectionsPerClient:  limits.MaxConnectionsPerClient,
+		Log:                      g.options.logger,
+		BaseContext:              func(net.Listener) context.Context { return base },
+	}
+}
+
+// standardServer is net/http's server, which the management listener uses with
+// either engine.
+func (g *Gateway) standardServer(base context.Context, handler http.Handler) httpServer {
+	limits := g.config.Gateway.Limits
+	return &http.Server{
+		Handler:           handler,
+		BaseContext:       func(net.Listener) context.Context { return base },
+		ReadHeaderTimeout: limits.HeaderTimeout,
+		IdleTimeout:       limits.IdleTimeout,
+		MaxHeaderBytes:    int(g.config.Server.MaxHeaderSize),
+		// What net/http says here is mostly about clients that misbehave.
+		ErrorLog: slog.NewLogLogger(g.options.logger.Handler(), slog.LevelDebug),
+	}
+}
+
+// connections describe the connections of one pool, and whose they are.
+type connections struct {
+	engine string
+	http1.TransportSettings
+}
+
+func newTransport(s connections) transport {
+	if s.engine != config.NetHTTP {
+		return http1.NewTransport(s.TransportSettings)
+	}
+	return upstream.New(upstream.Settings{
+		ConnectTimeout: s.ConnectTimeout,
+		ReadTimeout:    s.ReadTimeout,
+		AcquireTimeout: s.AcquireTimeout,
+		MaxTotal:       s.MaxTotal,
+		MaxPerHost:     s.MaxPerHost,
+		IdleTimeout:    s.IdleTimeout,
+		MaxHeaderBytes: s.MaxHeaderBytes,
+		SkipVerify:     s.SkipVerify,
+	})
+}
