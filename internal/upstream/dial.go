@@ -28,7 +28,11 @@ func newDialer(s Settings) *dialer {
 }
 
 func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	return d.net.DialContext(ctx, network, address)
+	conn, err := d.net.DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	return watched(conn), nil
 }
 
 func (d *dialer) dialTLS(ctx context.Context, network, address string) (net.Conn, error) {

@@ -123,7 +123,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancelCause(req.Context())
-	res, err := t.http.RoundTrip(req.WithContext(ctx))
+	res, err := t.send(req.WithContext(ctx))
 	if err != nil {
 		cancel(nil)
 		t.limits.release(h)
