@@ -8,6 +8,7 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
+	"syscall"
 )
 
 // listenAnywhere picks a port below the range from which systems serve outgoing
@@ -46,6 +47,17 @@ func (l *listener) Accept() (net.Conn, error) {
 	return conn{c, l.gate}, nil
 }
 
+// Close ends the listening itself and not only this descriptor of it: a process
+// that is being started holds a copy until it has become another program.
+func (l *listener) Close() error {
+	if s, ok := l.Listener.(syscall.Conn); ok {
+		if raw, err := s.SyscallConn(); err == nil {
+			_ = raw.Control(func(fd uintptr) { _ = syscall.Shutdown(int(fd), syscall.SHUT_RDWR) })
+		}
+	}
+	return l.Listener.Close()
+}
+
 // conn moves no byte while the gate is shut. It is no io.ReaderFrom, which would
 // copy past the gate.
 type conn struct {
@@ -64,9 +76,14 @@ func (c conn) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
+// Close tells the peer at once, whoever else holds a copy of the socket.
+func (c conn) Close() error {
+	return errors.Join(c.Conn.(*net.TCPConn).CloseWrite(), c.Conn.Close())
+}
+
 // reset closes the connection with RST.
 func (c conn) reset() error {
-	return errors.Join(c.Conn.(*net.TCPConn).SetLinger(0), c.Close())
+	return errors.Join(c.Conn.(*net.TCPConn).SetLinger(0), c.Conn.Close())
 }
 
 // gate is open or shut, and whoever passes waits while it is shut.
