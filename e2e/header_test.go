@@ -23,8 +23,8 @@ func TestRequestFields(t *testing.T) {
 		t.Run("C030 hop-by-hop, "+kind, func(t *testing.T) {
 			t.Parallel()
 			r := ask(t, http.MethodGet, "Connection: close, X-Hop, HTTP2-Settings", "X-Hop: 1", "HTTP2-Settings: AAMAAABk",
-				"Keep-Alive: timeout=5", "Proxy-Connection: keep-alive", "Proxy-Authorization: Basic eA==", "TE: trailers, deflate", "X-Stay: 2")
-			for _, gone := range []string{"X-Hop", "HTTP2-Settings", "Keep-Alive", "Proxy-Connection", "Proxy-Authorization"} {
+				"Keep-Alive: timeout=5", "Upgrade: foo/2", "Proxy-Connection: keep-alive", "Proxy-Authorization: Basic eA==", "TE: trailers, deflate", "X-Stay: 2")
+			for _, gone := range []string{"X-Hop", "HTTP2-Settings", "Keep-Alive", "Upgrade", "Proxy-Connection", "Proxy-Authorization"} {
 				r.wantField(t, gone)
 			}
 			r.wantField(t, "TE", "trailers")

@@ -74,3 +74,19 @@ func TestShowServerCrashesBeforeAnswering(t *testing.T) {
 	}
 	l.Stop()
 }
+
+// A connection that the server has closed while nobody used it is no failure of the next
+// request, whatever its method: nothing of that request was on it.
+func TestServerRestartedBetweenRequests(t *testing.T) {
+	t.Parallel()
+	b := backendtest.Start(t, identify())
+	g := startGateway(t, oneYAML(b.Addr, "", ""))
+	for n := range 50 {
+		b.Crash() // nothing is in flight
+		b.Revive()
+		method := []string{http.MethodPost, http.MethodDelete, http.MethodPatch}[n%3]
+		if a := g.Do(method, "/one/x", "body", "X-Id: 1").wantStatus(t, http.StatusOK); a.Body != "1 body" {
+			t.Errorf("%s got %q", method, a.Body)
+		}
+	}
+}
