@@ -332,7 +332,7 @@ func FuzzSegments(f *testing.F) {
 
 // FuzzHost checks the short way against the long one.
 func FuzzHost(f *testing.F) {
-	for _, seed := range []string{"g.test", "g.test:80", "127.0.0.1:65535", "g.test:", "g.test:0", ":80", "[::1]:80", "a@b:80", "a:1:2", "a:+1"} {
+	for _, seed := range []string{"g.test", "g.test:80", "127.0.0.1:65535", "g.test:", "g.test:0", ":80", "[::1]:80", "a@b:80", "a@80", "a/80", "a:1:2", "a:+1"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, host string) {
