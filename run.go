@@ -31,8 +31,8 @@ func (g *Gateway) Run(ctx context.Context) error {
 	for _, s := range servers {
 		running.Go(func() { failed <- s.serve() })
 	}
-	g.ready.Store(true)
 	g.announce(servers)
+	g.ready.Store(true)
 	select {
 	case <-ctx.Done():
 		return g.shutDown(servers)

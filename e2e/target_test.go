@@ -224,7 +224,7 @@ func TestRefusedRequests(t *testing.T) {
 	}
 	for _, request := range []string{
 		lines("TRACE /url/x HTTP/1.1", "Host: a"),
-		lines("CONNECT /url/x HTTP/1.1", "Host: a"),
+		lines("CONNECT a:80 HTTP/1.1", "Host: a:80"),
 	} {
 		method, _, _ := strings.Cut(request, " ")
 		t.Run(method, func(t *testing.T) {
