@@ -100,6 +100,7 @@ func (x *exchange) finishBody() bool {
 	if !b.mu.TryLock() { // a goroutine of the handler's is still reading
 		_ = c.conn.SetReadDeadline(longAgo()) // fails on a closed connection
 		b.mu.Lock()
+		_ = c.conn.SetReadDeadline(time.Time{}) // as above
 	}
 	defer b.mu.Unlock()
 	if b.beyondDrain() {

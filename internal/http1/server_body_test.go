@@ -57,6 +57,17 @@ func TestServerUnreadBody(t *testing.T) {
 			t.Errorf("received %q", got)
 		}
 	})
+	t.Run("http M46 a closed one is read over", func(t *testing.T) {
+		got := exchange(t, answering(t, func(_ http.ResponseWriter, r *http.Request) {
+			_ = r.Body.Close()
+			if n, err := r.Body.Read(make([]byte, 8)); n > 0 || r.ContentLength > 0 && !errors.Is(err, http.ErrBodyReadAfterClose) {
+				t.Errorf("%d bytes and %v", n, err)
+			}
+		}), "POST / HTTP/1.1\r\nHost: g\r\nContent-Length: 5\r\n\r\nGET /"+lastGet)
+		if statuses(got) != "200 200" {
+			t.Errorf("received %q", got)
+		}
+	})
 	t.Run("http M46 a broken one ends the connection", func(t *testing.T) {
 		got := exchange(t, answering(t, ignore), "POST / HTTP/1.1\r\nHost: g\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n\r\n"+get)
 		if statuses(got) != "413" {
@@ -74,6 +85,33 @@ func TestServerUnreadBody(t *testing.T) {
 			t.Errorf("received %q", got)
 		}
 	})
+}
+
+// TestServerLateReader C073 b: an answer is readable even though a goroutine of
+// the handler's is in the middle of reading the body.
+func TestServerLateReader(t *testing.T) {
+	over := make(chan error, 1)
+	c := dialRaw(t, answering(t, func(w http.ResponseWriter, r *http.Request) {
+		read := make(chan struct{})
+		go func() {
+			one := make([]byte, 1)
+			_, _ = r.Body.Read(one)
+			close(read)
+			_, err := r.Body.Read(one)
+			over <- err
+		}()
+		<-read
+		w.WriteHeader(http.StatusRequestEntityTooLarge)
+	}))
+	c.send("POST / HTTP/1.1\r\nHost: g\r\nContent-Length: 10\r\n\r\na")
+	if got := c.until("\r\n\r\n"); statuses(got) != "413" {
+		t.Errorf("received %q", got)
+	}
+	if err := <-over; err == nil {
+		t.Error("the late reader got something")
+	}
+	c.send("bcdefghij" + get) // no reset, and no answer
+	c.closed()
 }
 
 func TestServerBodyInPieces(t *testing.T) {
@@ -105,6 +143,9 @@ func TestServerRequestIsOver(t *testing.T) {
 	l := <-behind
 	c.until("\r\n\r\n")
 	<-l.ctx.Done()
+	derived, cancel := context.WithCancel(l.ctx)
+	defer cancel()
+	<-derived.Done()
 	if n, err := l.body.Read(make([]byte, 8)); n > 0 || !errors.Is(err, http.ErrBodyReadAfterClose) {
 		t.Errorf("%d bytes of the body and %v", n, err)
 	}

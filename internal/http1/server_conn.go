@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -32,7 +33,14 @@ type serverConn struct {
 	served int
 	taken  bool // hijacked
 
-	// What is used again by each request.
+	*work             // nil while nothing has come or the connection dozes
+	waking sync.Mutex // held by the sweeper while it ends phaseIdle
+	until  uint64     // the tick at which an idle connection ends, 0 for none
+}
+
+// work is what a connection needs while it serves a request, and uses again for
+// the next one.
+type work struct {
 	head           head
 	request        http.Request
 	url            url.URL
@@ -42,34 +50,46 @@ type serverConn struct {
 	out            output
 }
 
+func newWork(c *serverConn) *work {
+	return &work{header: http.Header{}, responseHeader: http.Header{}, out: output{conn: c}}
+}
+
 func newServerConn(base context.Context, s *Server, conn net.Conn) *serverConn {
-	c := &serverConn{
-		server:         s,
-		conn:           conn,
-		base:           base,
-		remote:         conn.RemoteAddr().String(),
-		header:         http.Header{},
-		responseHeader: http.Header{},
-	}
+	c := &serverConn{server: s, conn: conn, base: base, remote: conn.RemoteAddr().String()}
 	if a, ok := conn.RemoteAddr().(*net.TCPAddr); ok {
 		c.client = a.AddrPort().Addr().Unmap().WithZone("")
 	}
 	c.socket = socketOf(conn)
-	c.out.conn = c
 	return c
 }
 
 // serve answers requests until the connection ends.
 func (c *serverConn) serve() {
-	defer c.leave()
 	c.reading.keep(phaseNew, c.server.clock.after(c.server.HeaderTimeout))
 	if !c.shakeHands() {
+		c.leave()
 		return
 	}
 	c.in.init(c.conn, c.server.pool)
-	defer c.in.drop()
-	for c.await() && c.serveOne() {
-		c.forget()
+	c.serveOn()
+}
+
+func (c *serverConn) serveOn() {
+	for {
+		switch c.await() {
+		case dozing:
+			c.work = nil
+			go c.serveOn() // on a stack that is small again
+			return
+		case arrived:
+			if c.serveOne() {
+				c.forget()
+				continue
+			}
+		case ended:
+		}
+		c.leave()
+		return
 	}
 }
 
@@ -78,6 +98,7 @@ func (c *serverConn) leave() {
 	if !c.taken {
 		_ = c.conn.Close() // what was written has been written
 	}
+	c.in.drop()
 	c.server.dismiss(c)
 }
 
@@ -105,26 +126,12 @@ func (c *serverConn) shakeHands() bool {
 	return false
 }
 
-// await waits for the first byte of a request. It returns false if none comes.
-func (c *serverConn) await() bool {
-	s := c.server
-	if len(c.in.buffered()) == 0 {
-		if c.served > 0 {
-			c.reading.keep(phaseIdle, s.clock.after(s.IdleTimeout))
-		}
-		if s.closing.Load() && c.served > 0 {
-			return false
-		}
-		if err := c.in.await(); err != nil {
-			return false
-		}
-	}
-	return c.reading.keep(phaseHead, s.clock.after(s.HeaderTimeout))
-}
-
 // serveOne reads one request and answers it. It returns true if the connection
 // can serve another one.
 func (c *serverConn) serveOne() bool {
+	if c.work == nil {
+		c.work = newWork(c)
+	}
 	c.served++
 	x, err := c.receive()
 	if err != nil {
@@ -159,6 +166,7 @@ func (c *serverConn) turnAway() {
 	defer func() { _ = c.conn.Close() }()
 	_ = c.conn.SetDeadline(time.Now().Add(tick)) // fails on a closed connection
 	if _, secure := c.conn.(*tls.Conn); !secure {
+		c.work = newWork(c)
 		_ = c.out.refusal(&Error{http.StatusServiceUnavailable, "too many connections"}) // best effort
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"net/http"
 )
 
-// largestCopy is the size of the buffer for bodies that are copied.
+// largestCopy is the size of the largest buffer for bodies that are copied.
 const largestCopy = 64 << 10
 
 func isWriteError(err error) bool {
@@ -35,21 +35,20 @@ func (w *response) ReadFrom(src io.Reader) (int64, error) {
 type onlyWriter struct{ io.Writer }
 
 // copyFrom sends what src yields until it ends. What has arrived of the body
-// with its head is copied in any case.
-func (w *response) copyFrom(src io.Reader) (int64, error) {
-	pool := w.conn().server.pool
-	lent := pool.get(w.copySize())
-	defer pool.put(lent)
-	n, err := w.passOn(src, lent.bytes)
-	copied := int64(n)
+// with its head is copied in any case, and fits a buffer that is larger than
+// the upstream's. After that the buffer grows with what src has to
+// give at a time, so that many slow streams need little.
+func (w *response) copyFrom(src io.Reader) (copied int64, err error) {
+	copied, err = w.copyWith(src, 4*smallestBuffer, true)
 	if err == nil {
 		var moved int64
 		moved, err = w.move(src)
 		copied += moved
 	}
-	for err == nil {
-		n, err = w.passOn(src, lent.bytes)
-		copied += int64(n)
+	for size := smallestBuffer; err == nil; size = min(4*size, largestCopy) {
+		var n int64
+		n, err = w.copyWith(src, size, false)
+		copied += n
 	}
 	if errors.Is(err, io.EOF) {
 		err = nil
@@ -57,23 +56,30 @@ func (w *response) copyFrom(src io.Reader) (int64, error) {
 	return copied, err
 }
 
-// copySize is the room that the rest of the body needs, within bounds.
-func (w *response) copySize() int {
-	if w.framing != lengthBody {
-		return largestCopy
+// copyWith uses a buffer of some size until a read fills it that could be
+// larger, or once.
+func (w *response) copyWith(src io.Reader, size int, once bool) (copied int64, err error) {
+	pool := w.conn().server.pool
+	lent := pool.get(size)
+	defer pool.put(lent)
+	for {
+		n, full, err := w.passOn(src, lent.bytes)
+		copied += int64(n)
+		if err != nil || once || full && size < largestCopy {
+			return copied, err
+		}
 	}
-	return int(min(largestCopy, w.length-w.written+int64(len(w.out().buf))+1))
 }
 
 // passOn sends the output and what one read of src returns, in one write if
-// possible. It returns how many bytes of the body it has accepted, and io.EOF
-// at the end of src.
-func (w *response) passOn(src io.Reader, buf []byte) (int, error) {
+// possible. It returns how many bytes of the body it has accepted, whether they
+// fill buf, and io.EOF at the end of src.
+func (w *response) passOn(src io.Reader, buf []byte) (n int, full bool, err error) {
 	o := w.out()
 	head := len(o.buf)
 	if head+chunkRoom+chunkTail > len(buf)/2 {
 		if w.failure = o.flush(); w.failure != nil {
-			return 0, w.failure
+			return 0, false, w.failure
 		}
 		head = 0
 	}
@@ -81,19 +87,19 @@ func (w *response) passOn(src io.Reader, buf []byte) (int, error) {
 	if w.framing == chunkedBody {
 		start += chunkRoom
 	}
-	n, err := src.Read(buf[start : len(buf)-chunkTail])
-	if n == 0 {
-		return 0, err
+	room := buf[start : len(buf)-chunkTail]
+	if n, err = src.Read(room); n == 0 {
+		return 0, false, err
 	}
 	if w.length >= 0 && w.written+int64(n) > w.length {
-		return 0, http.ErrContentLength
+		return 0, false, http.ErrContentLength
 	}
 	w.written += int64(n)
 	w.failure = w.send(buf, start, n, errors.Is(err, io.EOF))
 	if w.failure != nil {
 		err = w.failure
 	}
-	return n, err
+	return n, n == len(room), err
 }
 
 // send sends the output, for which there is room in front of start, and the n

@@ -328,10 +328,7 @@ func TestServerHijack(t *testing.T) {
 }
 
 func TestServerTLS(t *testing.T) {
-	certified := httptest.NewUnstartedServer(nil)
-	certified.StartTLS()
-	certified.Close()
-	config := &tls.Config{Certificates: certified.TLS.Certificates, NextProtos: []string{"h9", "http/1.1"}} //nolint:gosec // a test's
+	config := certified(t, "h9", "http/1.1")
 	other := make(chan string, 1)
 	s := &http1.Server{
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -354,9 +351,13 @@ func TestServerTLS(t *testing.T) {
 	}
 	for _, protocols := range [][]string{nil, {"http/1.1"}} {
 		conn := dial(protocols...)
+		_, _ = io.WriteString(conn, get)
+		got := make([]byte, 1000)
+		n, _ := conn.Read(got)
+		<-time.After(4 * tick) // the connection dozes
 		_, _ = io.WriteString(conn, get+lastGet)
-		got, err := io.ReadAll(conn)
-		if err != nil || statuses(string(got)) != "200 200" {
+		more, err := io.ReadAll(conn)
+		if err != nil || statuses(string(got[:n])+string(more)) != "200 200 200" {
 			t.Errorf("http M54 received %q and then %v", got, err)
 		}
 	}
@@ -367,6 +368,15 @@ func TestServerTLS(t *testing.T) {
 	c := dialRaw(t, addr)
 	c.send(get) // plain HTTP to the TLS port
 	_, _ = io.ReadAll(c.conn)
+}
+
+// certified returns a server's configuration with a certificate for tests.
+func certified(t *testing.T, protocols ...string) *tls.Config {
+	t.Helper()
+	s := httptest.NewUnstartedServer(nil)
+	s.StartTLS()
+	s.Close()
+	return &tls.Config{Certificates: s.TLS.Certificates, NextProtos: protocols} //nolint:gosec // a test's
 }
 
 type tlsEngine struct {

@@ -8,7 +8,7 @@ import (
 
 const (
 	// leastMove is the shortest rest of a body that is worth the system calls.
-	leastMove = 128 << 10
+	leastMove = 24 << 10
 	// moveSize is how much is moved between two looks at the clock.
 	moveSize = 64 << 10
 )

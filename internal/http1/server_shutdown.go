@@ -56,7 +56,7 @@ func (s *Server) expireIdle() {
 	for _, c := range s.connections() {
 		state := c.reading.state.Load()
 		switch waiting, until := unpackVigil(state); {
-		case waiting == phaseIdle:
+		case waiting == phaseIdle, waiting == phaseWake, waiting == phaseDoze:
 			c.expireReading(state)
 		case waiting == phaseNew && (until == 0 || until > moment):
 			c.reading.replace(state, phaseNew, moment)

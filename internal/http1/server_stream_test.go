@@ -112,7 +112,7 @@ func TestServerCopies(t *testing.T) {
 	defer client.CloseIdleConnections()
 	for how := range sources {
 		for _, framing := range []string{"length", "chunked", "writes"} {
-			for _, size := range []int{0, 1, 100, 4095, 4096, 5000, 16384, 65535, 65536, 70000, 1 << 20} {
+			for _, size := range []int{0, 1, 4000, 4096, 9000, 65536, 70000, 300000} {
 				req := newRequest(t.Context(), t, http.MethodGet, "http://"+addr, nil)
 				req.Header.Set("X-Body", fmt.Sprint(size, " ", framing))
 				req.Header.Set("X-Source", how)
@@ -134,21 +134,27 @@ func TestServerCopies(t *testing.T) {
 // what the copy of each body gave.
 func relaying(t *testing.T, upstream string, s *http1.Server) (addr string, outcome chan error) {
 	t.Helper()
-	transport := newTransport(t, http1.TransportSettings{ReadTimeout: 5 * time.Second})
-	outcome = make(chan error, 100)
+	transport := newTransport(t, http1.TransportSettings{ReadTimeout: time.Second})
+	outcome = make(chan error, 1)
+	note := func(err error) {
+		select {
+		case outcome <- err:
+		default: // nobody wants to know
+		}
+	}
 	s.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		out, _ := http.NewRequestWithContext(r.Context(), r.Method, "http://"+upstream+r.RequestURI, http.NoBody)
 		res, err := transport.RoundTrip(out)
 		if err != nil {
 			w.WriteHeader(http.StatusBadGateway)
-			outcome <- err
+			note(err)
 			return
 		}
 		defer func() { _ = res.Body.Close() }()
 		maps.Copy(w.Header(), res.Header)
 		w.WriteHeader(res.StatusCode)
 		_, err = w.(io.ReaderFrom).ReadFrom(res.Body)
-		outcome <- err
+		note(err)
 		if err != nil {
 			panic(http.ErrAbortHandler)
 		}

@@ -54,6 +54,8 @@ func (c *serverConn) tend(now uint64) {
 	switch waiting, _ := unpackVigil(state); waiting {
 	case phaseHandler, phaseUnread:
 		c.lookAfter(state, waiting, now)
+	case phaseIdle:
+		c.startDozing(state)
 	default:
 		c.expireReading(state)
 	}

@@ -1,11 +1,14 @@
 package http1_test
 
 import (
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,7 +19,7 @@ import (
 
 // pipeTo serves with s on an in-memory network and returns a connection to it.
 // It is for tests under fake time.
-func pipeTo(t *testing.T, s *http1.Server) net.Conn {
+func pipeTo(t *testing.T, s engine) net.Conn {
 	t.Helper()
 	network := memhttp.NewNetwork()
 	l, err := network.Listen("g.test:80")
@@ -108,11 +111,144 @@ func TestServerWaits(t *testing.T) {
 	}
 }
 
+// TestServerDozing: a connection that has idled for long serves as before, and
+// closes as before.
+func TestServerDozing(t *testing.T) {
+	start := func(t *testing.T) (*http1.Server, net.Conn) {
+		t.Helper()
+		s := &http1.Server{IdleTimeout: time.Hour, HeaderTimeout: 5 * time.Second, Handler: http.HandlerFunc(
+			func(http.ResponseWriter, *http.Request) {})}
+		conn := pipeTo(t, s)
+		for _, pause := range []time.Duration{0, tick / 2, tick, 2 * tick, 3 * tick, time.Minute, 50 * time.Minute} {
+			<-time.After(pause)
+			sendTo(t, conn, get[:10])
+			<-time.After(time.Second)
+			sendTo(t, conn, get[10:])
+			if got := answerOf(t, conn); got != "200" {
+				t.Fatalf("status %s after %v", got, pause)
+			}
+		}
+		return s, conn
+	}
+	t.Run("idle", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			_, conn := start(t)
+			since := time.Now()
+			if got, _ := io.ReadAll(conn); len(got) > 0 {
+				t.Errorf("received %q", got)
+			}
+			wantBetween(t, time.Since(since), time.Hour, time.Hour+200*time.Millisecond)
+		})
+	})
+	t.Run("shut down", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s, _ := start(t)
+			<-time.After(time.Minute)
+			since := time.Now()
+			if err := s.Shutdown(t.Context()); err != nil || time.Since(since) > 0 {
+				t.Errorf("%v after %v", err, time.Since(since))
+			}
+		})
+	})
+}
+
+// TestServerControllerDeadlines: deadlines that a handler sets hold for its
+// request, and spare the next one.
+func TestServerControllerDeadlines(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		failures := make(chan error, 1)
+		conn := pipeTo(t, &http1.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			control := http.NewResponseController(w)
+			soon := time.Now().Add(time.Second)
+			if err := errors.Join(control.EnableFullDuplex(), control.SetReadDeadline(soon), control.SetWriteDeadline(soon)); err != nil {
+				t.Error(err)
+			}
+			_, err := io.ReadAll(r.Body)
+			failures <- err
+		})})
+		for _, request := range []string{get, get, "POST / HTTP/1.1\r\nHost: g\r\nContent-Length: 3\r\n\r\n"} {
+			<-time.After(time.Minute)
+			sendTo(t, conn, request)
+			err := <-failures
+			if failed := errors.Is(err, os.ErrDeadlineExceeded); failed != strings.HasPrefix(request, "POST") {
+				t.Errorf("reading failed with %v", err)
+			}
+			if err == nil {
+				answerOf(t, conn)
+			}
+		}
+	})
+}
+
+// tick is the grain of the server's clock.
+const tick = 100 * time.Millisecond
+
 func wantBetween(t *testing.T, got, least, most time.Duration) {
 	t.Helper()
 	if got < least || got > most {
 		t.Errorf("it took %v, want %v to %v", got, least, most)
 	}
+}
+
+// TestServerHandshakeWaits C228 c, d: TLS does not lift the limits.
+func TestServerHandshakeWaits(t *testing.T) {
+	const limit = 5 * time.Second
+	start := func(t *testing.T) net.Conn {
+		t.Helper()
+		return pipeTo(t, tlsEngine{&http1.Server{Handler: http.HandlerFunc(hello), HeaderTimeout: limit}, certified(t)})
+	}
+	t.Run("C228 c half a ClientHello", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			conn := start(t)
+			since := time.Now()
+			sendTo(t, conn, "\x16\x03\x01\x02\x00\x01\x00")
+			_, _ = io.ReadAll(conn)
+			wantBetween(t, time.Since(since), limit, limit+2*tick)
+		})
+	})
+	t.Run("C228 d TLS and then nothing", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			secure := tls.Client(start(t), &tls.Config{InsecureSkipVerify: true}) //nolint:gosec // a test's
+			since := time.Now()
+			if err := secure.HandshakeContext(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := io.ReadAll(secure); len(got) > 0 || err != nil {
+				t.Errorf("http M54 received %q and %v", got, err)
+			}
+			wantBetween(t, time.Since(since), limit, limit+2*tick)
+		})
+	})
+}
+
+// TestServerAcceptErrors C258: running out of descriptors ends nothing.
+func TestServerAcceptErrors(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		since := time.Now()
+		conn := pipeTo(t, exhausted{&http1.Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})}})
+		sendTo(t, conn, get)
+		if got := answerOf(t, conn); got != "200" {
+			t.Errorf("status %s", got)
+		}
+		wantBetween(t, time.Since(since), time.Second, 10*time.Second) // pauses, that is, no busy loop
+	})
+}
+
+// exhausted is a server whose listener has no descriptors to begin with.
+type exhausted struct{ *http1.Server }
+
+func (e exhausted) Serve(l net.Listener) error { return e.Server.Serve(&poorListener{Listener: l}) }
+
+type poorListener struct {
+	net.Listener
+	failures int
+}
+
+func (l *poorListener) Accept() (net.Conn, error) {
+	if l.failures++; l.failures < 10 {
+		return nil, &net.OpError{Op: "accept", Err: os.NewSyscallError("accept4", syscall.EMFILE)}
+	}
+	return l.Listener.Accept()
 }
 
 func TestServerBodyTimeout(t *testing.T) {

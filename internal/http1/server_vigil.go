@@ -9,6 +9,8 @@ const (
 	phaseNone    phase = iota
 	phaseNew           // the first byte on a new connection
 	phaseIdle          // the first byte of a further request
+	phaseWake          // as phaseIdle, but the connection is told to doze
+	phaseDoze          // as phaseIdle, while dozing
 	phaseHead          // the rest of a head
 	phaseBody          // more of a body
 	phaseUnread        // the handler, which has not read the whole body
@@ -34,11 +36,16 @@ func unpackVigil(state uint64) (p phase, until uint64) {
 // keep starts a wait; until 0 is a wait without end. It returns false if an
 // earlier one has expired.
 func (v *vigil) keep(p phase, until uint64) bool {
-	if old := v.state.Swap(vigilState(p, until)); old>>phaseShift != uint64(phaseExpired) {
-		return true
+	return v.pass(p, until) != phaseExpired
+}
+
+// pass is keep for those who want to know which wait it is that ends.
+func (v *vigil) pass(p phase, until uint64) (old phase) {
+	old, _ = unpackVigil(v.state.Swap(vigilState(p, until)))
+	if old == phaseExpired {
+		v.state.Store(vigilState(phaseExpired, 1))
 	}
-	v.state.Store(vigilState(phaseExpired, 1))
-	return false
+	return old
 }
 
 // rest ends a wait. It returns false if the wait, or an earlier one, has
