@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/gozer-gateway/gozer/internal/backendtest"
@@ -59,7 +60,8 @@ logging.level.root: debug
 	}
 }
 
-// C126 again, for a request body that stops half-way.
+// C126 again, for a request body that stops half-way. It is too long to be gathered
+// before it is sent.
 func TestClientGoesAwayWhileSending(t *testing.T) {
 	t.Parallel()
 	arrived, failed := make(chan struct{}), make(chan error, 1)
@@ -76,7 +78,7 @@ func TestClientGoesAwayWhileSending(t *testing.T) {
 	}))
 	g := startGateway(t, fmt.Sprintf("zuul.routes.up: {path: /up/**, url: \"http://%s\"}\n", b.Addr))
 	c := dial(t, g.Proxy)
-	write(t, c, lines("POST /up/x HTTP/1.1", "Host: gateway.test", "Content-Length: 1000")+"some")
+	write(t, c, lines("POST /up/x HTTP/1.1", "Host: gateway.test", "Content-Length: 1000000")+strings.Repeat("some", 25_000))
 	receive(t, "the first bytes arrive", arrived)
 	if err := c.Close(); err != nil {
 		t.Fatal(err)
