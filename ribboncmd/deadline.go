@@ -38,6 +38,14 @@ func (c *callContext) Deadline() (time.Time, bool) {
 	return c.deadline, true
 }
 
+// Interruptible tells internal/http1, which asks contexts for this method, that
+// Deadline and the caller's interrupter tell of every end while the call lasts,
+// so that it need not ask for Done.
+func (c *callContext) Interruptible() bool {
+	parent, ok := c.parent.(interface{ Interruptible() bool })
+	return ok && parent.Interruptible()
+}
+
 // Done ends at the deadline with the cause ErrTimeout, with the caller's
 // context, or when the body has been closed.
 func (c *callContext) Done() <-chan struct{} {

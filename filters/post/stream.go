@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/gozer-gateway/gozer/filters"
+	"github.com/gozer-gateway/gozer/internal/http1"
 )
 
 var (
@@ -21,6 +22,9 @@ var (
 // the buffer, since then more is on its way. With a length of -1 the head is
 // flushed before anything arrives.
 func (f *sendResponse) stream(c *filters.Context, length int64) error {
+	if body, ok := c.Response.Body.(*http1.Body); ok && length >= int64(f.buffers.size) {
+		return move(c, body, length)
+	}
 	buf := f.buffers.get()
 	defer f.buffers.put(buf)
 	w := c.Writer()
@@ -46,6 +50,19 @@ func (f *sendResponse) stream(c *filters.Context, length int64) error {
 			return failed(c, err)
 		}
 	}
+}
+
+// move leaves a body that no filter has wrapped to the two connections, which
+// pass on as it arrives, without a copy if they can.
+func move(c *filters.Context, body *http1.Body, length int64) error {
+	n, err := io.Copy(c.Writer(), body)
+	if _, ours := errors.AsType[*http1.WriteError](err); ours {
+		return gone(err)
+	}
+	if err != nil {
+		return failed(c, err)
+	}
+	return complete(length - n)
 }
 
 // pass writes p to the client and flushes it if told to.
@@ -93,10 +110,13 @@ func flush(w http.ResponseWriter) error {
 }
 
 // buffers is a pool of copy buffers of one size.
-type buffers struct{ pool sync.Pool }
+type buffers struct {
+	size int
+	pool sync.Pool
+}
 
 func newBuffers(size int) *buffers {
-	return &buffers{sync.Pool{New: func() any {
+	return &buffers{size, sync.Pool{New: func() any {
 		b := make([]byte, size)
 		return &b
 	}}}
