@@ -80,23 +80,25 @@ func (b *attemptBody) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// conn is a connection that can be found closed without reading from it.
+// conn is a connection that can be found closed without reading from it. It has
+// no ReadFrom, which would pass Write by.
 type conn struct {
 	net.Conn
+	tcp    *net.TCPConn
 	raw    syscall.RawConn
 	closed atomic.Bool
 }
 
 func watched(c net.Conn) net.Conn {
-	s, ok := c.(syscall.Conn)
+	tcp, ok := c.(*net.TCPConn)
 	if !ok {
 		return c
 	}
-	raw, err := s.SyscallConn()
+	raw, err := tcp.SyscallConn()
 	if err != nil {
 		return c
 	}
-	return &conn{Conn: c, raw: raw}
+	return &conn{Conn: c, tcp: tcp, raw: raw}
 }
 
 // plain finds the connection that was dialed below TLS; nil if it is another.
@@ -125,3 +127,6 @@ func (c *conn) Write(p []byte) (int, error) {
 	}
 	return c.Conn.Write(p)
 }
+
+// CloseWrite ends one direction of a tunnel.
+func (c *conn) CloseWrite() error { return c.tcp.CloseWrite() }

@@ -42,3 +42,30 @@ func TestConnectionClosedWhileIdle(t *testing.T) {
 		b.Revive()
 	}
 }
+
+// The far end of a tunnel learns that no more comes, and may still answer.
+func TestTunnelEndsInOneDirection(t *testing.T) {
+	raw := backendtest.StartRaw(t, backendtest.Step{Reply: "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n"})
+	transport := upstream.New(upstream.Settings{})
+	t.Cleanup(transport.CloseIdle)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+raw.Addr, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header = http.Header{"Connection": {"Upgrade"}, "Upgrade": {"x"}}
+	res, err := transport.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	half, ok := res.Body.(interface{ CloseWrite() error })
+	if !ok {
+		t.Fatalf("%T cannot end one direction", res.Body)
+	}
+	if err := half.CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	if rest, err := io.ReadAll(res.Body); err != nil || len(rest) > 0 {
+		t.Errorf("read %q, %v from a server that ends when its client does", rest, err)
+	}
+}
