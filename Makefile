@@ -17,10 +17,10 @@ LINT         := bin/golangci-lint
 export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test race lint fmt fuzz bench check docker clean fmt-check tidy-check vet lint-tool
+.PHONY: help build run test test-nethttp race lint fmt fuzz bench check docker clean fmt-check tidy-check vet lint-tool
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## build bin/gateway, a static binary
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/gateway ./cmd/gateway
@@ -30,6 +30,9 @@ run: build ## build and start the gateway with its demo upstreams
 
 test: ## run all tests
 	$(GO) test ./...
+
+test-nethttp: ## run the end-to-end tests with the standard library's HTTP
+	E2E_ENGINE=nethttp $(GO) test -short -count=1 ./e2e
 
 race: ## run all tests under the race detector (needs a C compiler)
 	@command -v $$($(GO) env CC) >/dev/null || { echo 'make race: the race detector needs a C compiler' >&2; exit 1; }
@@ -53,7 +56,7 @@ fuzz: ## fuzz every Fuzz target for FUZZTIME each (30s)
 bench: ## run the benchmarks matching BENCH (all), COUNT times (1)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./...
 
-check: fmt-check tidy-check vet lint test race ## everything a change has to pass
+check: fmt-check tidy-check vet lint test test-nethttp race ## everything a change has to pass
 
 docker: ## build the container image IMAGE
 	docker build --build-arg VERSION=$(VERSION) -t $(IMAGE) .

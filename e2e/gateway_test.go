@@ -18,6 +18,10 @@ import (
 // longer than anything should, for machines that are busy with something else.
 const patience = 20 * time.Second
 
+// engineVariable is the environment variable that names the engine to test; the
+// default is the gateway's.
+const engineVariable = "E2E_ENGINE"
+
 // gateway is a running gateway process.
 type gateway struct {
 	Proxy, Admin string // host:port
@@ -52,6 +56,9 @@ func startCustom(tb testing.TB, yaml string) *gateway {
 
 func (s start) ready(tb testing.TB) *gateway {
 	tb.Helper()
+	if engine := os.Getenv(engineVariable); engine != "" {
+		s.args = append([]string{"--set", "server.http1.engine=" + engine}, s.args...)
+	}
 	s.args = append([]string{"--set", "server.port=0", "--set", "server.address=127.0.0.1", "--set", "management.server.port=0"}, s.args...)
 	g := s.launch(tb)
 	g.Proxy = g.Log.address(tb, "proxy", g.ended)

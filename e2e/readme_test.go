@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -11,6 +12,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/gozer-gateway/gozer/internal/demo"
 )
 
 // step is one command of the README with the output that stands below it.
@@ -42,6 +46,12 @@ func TestREADMESays(t *testing.T) {
 	yaml, err := os.ReadFile("../gateway.yaml")
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, address := range []string{demo.UsersOne, demo.UsersTwo, demo.Legacy} {
+		if c, err := net.DialTimeout("tcp", address, time.Second); err == nil { //nolint:noctx // has a timeout
+			_ = c.Close()
+			t.Skipf("%s is taken, perhaps by another demo", address)
+		}
 	}
 	g := start{yaml: string(yaml), args: []string{"--demo"}}.ready(t)
 	ports := strings.NewReplacer("127.0.0.1:8080", g.Proxy, "127.0.0.1:8081", g.Admin)
