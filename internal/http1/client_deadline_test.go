@@ -95,6 +95,25 @@ func TestRequestThatIsOver(t *testing.T) {
 	}
 }
 
+// Nor does one whose context only Done tells about, though a connection is ready.
+func TestCancelledRequestOnAWarmConnection(t *testing.T) {
+	b := backendtest.Start(t, backendtest.Answer(200, "ok"))
+	transport := newTransport(t, http1.TransportSettings{})
+	fetch(t, transport, "GET", b.URL()).wantOK(t)
+	cause := errors.New("gone")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(cause)
+	for range 20 {
+		if a := roundTrip(t, transport, newRequest(ctx, t, "GET", b.URL(), http.NoBody)); !errors.Is(a.err, cause) || !nothingSent(a.err) {
+			t.Fatalf("error %v", a.err)
+		}
+	}
+	fetch(t, transport, "GET", b.URL()).wantOK(t)
+	if b.Requests() != 2 || b.Connections() != 1 {
+		t.Errorf("%d requests on %d connections, want 2 on 1", b.Requests(), b.Connections())
+	}
+}
+
 // The end of a request that is over does not touch the next one on the same
 // connection.
 func TestLateEndOfARequest(t *testing.T) {

@@ -260,6 +260,33 @@ func TestDeadConnectionOnReuse(t *testing.T) {
 	}
 }
 
+// C140: a connection that dies while a slow client sends its body is noticed
+// before anything is sent.
+func TestConnectionDiesWhileTheBodyIsRead(t *testing.T) {
+	u, transport := listen(t), newTransport(t, http1.TransportSettings{})
+	reading, died := make(chan struct{}), make(chan struct{})
+	go func() {
+		p := u.accept()
+		p.await("\r\n\r\n")
+		p.send(okReply)
+		<-reading
+		p.Close()
+		close(died)
+		p = u.accept()
+		p.await("\r\n\r\nbody")
+		p.send(okReply)
+	}()
+	fetch(t, transport, "GET", u.url()).wantOK(t)
+	body := readerFunc(func(p []byte) (int, error) {
+		close(reading)
+		<-died
+		return copy(p, "body"), nil
+	})
+	req := newRequest(t.Context(), t, "POST", u.url(), body)
+	req.ContentLength = 4
+	roundTrip(t, transport, req).wantOK(t)
+}
+
 // A second failure is final, and a new connection that fails is not replaced.
 func TestOneRepetitionOnly(t *testing.T) {
 	b := backendtest.Start(t, backendtest.Answer(200, "ok"))

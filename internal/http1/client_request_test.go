@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gozer-gateway/gozer/internal/http1"
 )
@@ -134,7 +135,7 @@ func TestRequestsThatCannotBeSent(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			raw, transport := replies(t), newTransport(t, http1.TransportSettings{MaxPerHost: 1})
+			raw, transport := replies(t), newTransport(t, http1.TransportSettings{ReadTimeout: time.Minute})
 			req := newRequest(t.Context(), t, "GET", "http://"+raw.Addr, nil)
 			tt.change(req)
 			a := roundTrip(t, transport, req)

@@ -6,13 +6,32 @@ import (
 	"io"
 	"net"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/gozer-gateway/gozer/internal/http1"
 )
 
-// secureReplies answers each request on each connection with the next reply, in
-// TLS records of one byte up to end bytes.
+// corked gathers what is written while it holds.
+type corked struct {
+	net.Conn
+	hold bool
+	kept []byte
+}
+
+func (c *corked) Write(p []byte) (int, error) {
+	c.kept = append(c.kept, p...)
+	if c.hold {
+		return len(p), nil
+	}
+	_, err := c.Conn.Write(c.kept)
+	c.kept = nil
+	return len(p), err
+}
+
+// secureReplies answers each request on each connection with the next reply. A
+// NUL in it separates records that leave in one packet. end, if not nil, ends
+// the connection after the first.
 func secureReplies(t *testing.T, end func(*tls.Conn), all ...string) (url string, connections func() int) {
 	t.Helper()
 	certified := httptest.NewTLSServer(nil)
@@ -28,21 +47,26 @@ func secureReplies(t *testing.T, end func(*tls.Conn), all ...string) (url string
 				return
 			}
 			accepted++
-			serveSecure(tls.Server(raw, certified.TLS), end, all)
+			serveSecure(&corked{Conn: raw}, certified.TLS, end, all)
 		}
 	}()
 	t.Cleanup(func() { u.l.Close(); <-served })
 	return "https://" + u.l.Addr().String(), func() int { u.l.Close(); <-served; return accepted }
 }
 
-func serveSecure(c *tls.Conn, end func(*tls.Conn), all []string) {
-	defer c.NetConn().Close()
+func serveSecure(raw *corked, config *tls.Config, end func(*tls.Conn), all []string) {
+	defer raw.Close()
+	c := tls.Server(raw, config)
 	p := make([]byte, 4096)
 	for _, reply := range all {
 		if _, err := c.Read(p); err != nil {
 			return
 		}
-		_, _ = io.WriteString(c, reply)
+		first, second, two := strings.Cut(reply, "\x00")
+		raw.hold = two
+		_, _ = io.WriteString(c, first)
+		raw.hold = false
+		_, _ = io.WriteString(c, second)
 		if end != nil {
 			end(c)
 			return
@@ -59,7 +83,7 @@ func TestEndOfASession(t *testing.T) {
 	url, _ := secureReplies(t, func(c *tls.Conn) { _ = c.CloseWrite() }, reply)
 	fetch(t, transport, "GET", url).wantOK(t)
 
-	url, _ = secureReplies(t, func(c *tls.Conn) { _ = c.NetConn().(*net.TCPConn).CloseWrite() }, reply)
+	url, _ = secureReplies(t, func(c *tls.Conn) { _ = c.NetConn().(*corked).Conn.(*net.TCPConn).CloseWrite() }, reply)
 	if a := fetch(t, transport, "GET", url); !errors.Is(a.err, io.ErrUnexpectedEOF) {
 		t.Errorf("M54 a body that may have been cut is complete: %q, %v", a.body, a.err)
 	}

@@ -80,6 +80,33 @@ func TestEarlyAnswer(t *testing.T) {
 	}
 }
 
+// M51: a server that says it will close gets no more of the request, even while
+// its answer goes on.
+func TestUploadStopsForAServerThatCloses(t *testing.T) {
+	u, transport := listen(t), newTransport(t, http1.TransportSettings{ReadTimeout: time.Minute})
+	var taken int64
+	go func() {
+		p := u.accept()
+		p.await("\r\n\r\n")
+		p.send("HTTP/1.1 413 Content Too Large\r\nConnection: close\r\nContent-Length: 2\r\n\r\n")
+		for {
+			_ = p.SetReadDeadline(time.Now().Add(200 * time.Millisecond))
+			n, err := io.CopyN(io.Discard, p, 1<<20)
+			if taken += n; err != nil || taken > 1<<30 {
+				break
+			}
+		}
+		p.send("no")
+	}()
+	req := newRequest(t.Context(), t, "POST", u.url(), endless{})
+	if a := roundTrip(t, transport, req); a.err != nil || a.body != "no" {
+		t.Fatalf("got %v, %q, %v", a.Response, a.body, a.err)
+	}
+	if taken > 1<<30 {
+		t.Errorf("the upload has gone on for %d bytes", taken)
+	}
+}
+
 type endless struct{}
 
 func (endless) Read(p []byte) (int, error) { return len(p), nil }
