@@ -32,8 +32,11 @@ func (s *snapshot) open(w http.ResponseWriter, r *http.Request) *filters.Context
 	path, err := s.path(r)
 	c := filters.NewContext(w, r, path, start)
 	c.Err = err
-	if limit := s.config.Gateway.Limits.MaxRequestBody; limit > 0 && err == nil {
+	if limit := s.config.Gateway.Limits.MaxRequestBody; limit > 0 && c.Err == nil {
 		c.Err = c.LimitBody(limit)
+	}
+	if c.Err == nil {
+		c.Err = s.hop(c)
 	}
 	return c
 }
@@ -42,7 +45,11 @@ func (s *snapshot) path(r *http.Request) (routing.Path, error) {
 	if r.Method == http.MethodConnect || r.Method == http.MethodTrace {
 		return routing.Path{}, filters.Refuse(http.StatusMethodNotAllowed, "Method not allowed")
 	}
-	path, err := routing.ParsePath(rawPath(r), s.paths)
+	raw := rawPath(r)
+	if raw == everything && r.Method == http.MethodOptions {
+		return routing.Path{Raw: raw, Clean: raw}, nil
+	}
+	path, err := routing.ParsePath(raw, s.paths)
 	if err != nil {
 		return path, &filters.StatusError{Status: http.StatusBadRequest, Cause: "Unsafe path", Err: err}
 	}
@@ -56,18 +63,25 @@ func (s *snapshot) path(r *http.Request) (routing.Path, error) {
 // else stands in a query is the upstream's affair.
 func notInQuery(r rune) bool { return r <= ' ' || r >= 0x7f || r == '#' }
 
+// everything is the path of a request about the server itself: OPTIONS, and
+// either "*" or a URL without path and query (RFC 9112 3.2.4).
+const everything = "*"
+
 // rawPath returns the path of the request target as received.
 func rawPath(r *http.Request) string {
-	target, _, _ := strings.Cut(r.RequestURI, "?")
+	target, _, query := strings.Cut(r.RequestURI, "?")
 	if strings.HasPrefix(target, "/") {
 		return target
 	}
 	_, rest, found := strings.Cut(target, "://")
 	if !found {
-		return r.URL.EscapedPath() // no request target: the request was not read by a server
+		return r.URL.EscapedPath() // "*", or no request target: the request was not read by a server
 	}
 	if slash := strings.IndexByte(rest, '/'); slash >= 0 {
 		return rest[slash:]
+	}
+	if r.Method == http.MethodOptions && !query {
+		return everything
 	}
 	return "/"
 }

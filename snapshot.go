@@ -26,6 +26,7 @@ type snapshot struct {
 	services   services
 	pools      map[string]*pool // by service id, or urlRoutes
 	chain      *filters.Chain
+	signatures []string          // for Via
 	warnings   []routing.Problem // about routes that are not what they seem
 }
 
@@ -70,7 +71,7 @@ func (s services) ids() []string { return slices.Sorted(maps.Keys(s)) }
 // error it returns as much of one as could be built, for the sake of a complete
 // report; it must not serve.
 func (g *Gateway) build(cfg *config.Config) (*snapshot, error) {
-	s := &snapshot{config: cfg, discovered: g.hub.Services(), paths: pathOptions(cfg), pools: map[string]*pool{}}
+	s := &snapshot{config: cfg, discovered: g.hub.Services(), paths: pathOptions(cfg), pools: map[string]*pool{}, signatures: signatures()}
 	routes := s.route()
 	services := g.connect(s)
 	chained := g.chain(s)

@@ -233,6 +233,7 @@ type Gateway struct {
 	Compat       Compat
 	Limits       Limits
 	ShutdownWait time.Duration // between "not ready" and "stop accepting"
+	Via          bool          // sign requests and know circles by it
 	Mapper       ServiceRouteMapper
 }
 

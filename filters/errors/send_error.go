@@ -11,6 +11,10 @@ import (
 	"github.com/gozer-gateway/gozer/ribboncmd"
 )
 
+// AllowedMethods is what Allow says when the gateway itself is asked. Other
+// methods are passed on too, CONNECT and TRACE excepted.
+const AllowedMethods = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
+
 // Settings configure SendError. The zero value is the default.
 type Settings struct {
 	// Mapping chooses the status.
@@ -88,7 +92,7 @@ func (f *sendError) send(c *filters.Context, answer Answer) {
 	w := c.Writer()
 	addFields(w.Header(), c.Err)
 	if answer.Status == http.StatusMethodNotAllowed && len(w.Header()["Allow"]) == 0 {
-		w.Header().Set("Allow", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")
+		w.Header().Set("Allow", AllowedMethods)
 	}
 	if answer.Status == http.StatusNoContent || answer.Status == http.StatusNotModified {
 		w.WriteHeader(answer.Status)
