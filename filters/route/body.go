@@ -1,9 +1,11 @@
 package route
 
 import (
+	"errors"
 	"net/http"
 
 	"github.com/gozer-gateway/gozer/filters"
+	"github.com/gozer-gateway/gozer/internal/http1"
 	"github.com/gozer-gateway/gozer/ribboncmd"
 )
 
@@ -17,7 +19,11 @@ func blame(c *filters.Context, err error) error {
 }
 
 // brokenBody is the failure of a request whose body could not be read to its
-// end.
+// end. The engine may know a better status, such as that of a body too slow.
 func brokenBody(err error) error {
-	return &filters.StatusError{Status: http.StatusBadRequest, Cause: "Request body could not be read", Err: err}
+	status := http.StatusBadRequest
+	if refused, ok := errors.AsType[*http1.Error](err); ok {
+		status = refused.Status
+	}
+	return &filters.StatusError{Status: status, Cause: "Request body could not be read", Err: err}
 }

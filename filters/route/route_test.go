@@ -18,6 +18,7 @@ import (
 	errorfilter "github.com/gozer-gateway/gozer/filters/errors"
 	"github.com/gozer-gateway/gozer/filters/filtertest"
 	"github.com/gozer-gateway/gozer/filters/route"
+	"github.com/gozer-gateway/gozer/internal/http1"
 	"github.com/gozer-gateway/gozer/lb"
 	"github.com/gozer-gateway/gozer/ribboncmd"
 	"github.com/gozer-gateway/gozer/routing"
@@ -243,20 +244,26 @@ type broken struct{ io.Reader }
 func (broken) Close() error { return nil }
 
 func TestBrokenUploadIsTheClientsFailure(t *testing.T) {
+	toService := func(c *filters.Context) { c.ServiceID = "users" }
+	toURL := func(c *filters.Context) { c.Out.URL = target(t, "http://up") }
+	tooSlow := &http1.Error{Status: http.StatusRequestTimeout, Reason: "request body too slow"}
 	tests := []struct {
 		name   string
 		target func(*filters.Context)
+		fault  error
 		limit  int64
 		status int
 	}{
-		{"service route", func(c *filters.Context) { c.ServiceID = "users" }, 0, http.StatusBadRequest},
-		{"URL route", func(c *filters.Context) { c.Out.URL = target(t, "http://up") }, 0, http.StatusBadRequest},
-		{"service route, too long", func(c *filters.Context) { c.ServiceID = "users" }, 2, http.StatusRequestEntityTooLarge},
+		{"service route", toService, io.ErrUnexpectedEOF, 0, http.StatusBadRequest},
+		{"URL route", toURL, io.ErrUnexpectedEOF, 0, http.StatusBadRequest},
+		{"C229 service route, too slow", toService, tooSlow, 0, http.StatusRequestTimeout},
+		{"C229 URL route, too slow", toURL, tooSlow, 0, http.StatusRequestTimeout},
+		{"service route, too long", toService, io.ErrUnexpectedEOF, 2, http.StatusRequestEntityTooLarge},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/x", nil)
-			r.Body, r.ContentLength = broken{io.MultiReader(strings.NewReader("half"), iotest.ErrReader(io.ErrUnexpectedEOF))}, -1
+			r.Body, r.ContentLength = broken{io.MultiReader(strings.NewReader("half"), iotest.ErrReader(tt.fault))}, -1
 			c := filters.NewContext(httptest.NewRecorder(), r, routing.Path{Raw: "/x", Clean: "/x"}, time.Now())
 			tt.target(c)
 			if tt.limit > 0 {
