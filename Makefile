@@ -8,6 +8,8 @@ CONFIG    ?= gateway.yaml
 FUZZTIME  ?= 30s
 BENCH     ?= .
 COUNT     ?= 1
+# Flags of bench/compare, such as -quick or "-only nginx,gozer -scenes small".
+BENCH_COMPARE ?=
 IMAGE     ?= gozer-gateway/gateway:$(VERSION)
 
 LINT_VERSION := v2.15.0
@@ -17,10 +19,10 @@ LINT         := bin/golangci-lint
 export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test test-nethttp race lint fmt fuzz bench check docker clean fmt-check tidy-check vet lint-tool
+.PHONY: help build run test test-nethttp race lint fmt fuzz bench bench-compare check docker clean fmt-check tidy-check vet lint-tool
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## build bin/gateway, a static binary
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/gateway ./cmd/gateway
@@ -55,6 +57,11 @@ fuzz: ## fuzz every Fuzz target for FUZZTIME each (30s)
 
 bench: ## run the benchmarks matching BENCH (all), COUNT times (1)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./...
+
+bench-compare: ## measure beside other proxies, write docs/performance.md (Linux, nginx)
+	@mkdir -p bin
+	$(GO) build -o bin/compare ./bench/compare
+	bin/compare -out docs/performance.md $(BENCH_COMPARE)
 
 check: fmt-check tidy-check vet lint test test-nethttp race ## everything a change has to pass
 

@@ -1,0 +1,102 @@
+//go:build linux
+
+// Command compare measures Gozer beside other proxies and writes the figures to
+// docs/performance.md. It runs on Linux with two cores: the proxy has one of them,
+// clients and backends share the other, so that the proxy is what limits. Every
+// round runs each proxy once, so that what else the machine does hits all alike.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, os.Args[1:]); err != nil {
+		stop()
+		fmt.Fprintln(os.Stderr, "compare:", err)
+		os.Exit(1)
+	}
+}
+
+// settings are what the command line says.
+type settings struct {
+	rounds int
+	span   time.Duration // of one measurement
+	idle   int           // connections of the idle run, 0 for none
+	rate   bool          // whether to measure at a fixed rate
+	only   list          // names of peers and of scenes, empty for all
+	scenes list
+	builds list // more builds of the gateway, name=file
+	out    string
+}
+
+type list []string
+
+func (l *list) String() string     { return strings.Join(*l, ",") }
+func (l *list) Set(v string) error { *l = append(*l, strings.Split(v, ",")...); return nil }
+
+func parse(args []string) (settings, error) {
+	var s settings
+	f := flag.NewFlagSet("compare", flag.ContinueOnError)
+	quick := f.Bool("quick", false, "be done in three minutes: two rounds of one second")
+	f.IntVar(&s.rounds, "rounds", 5, "`number` of rounds")
+	f.DurationVar(&s.span, "span", 4*time.Second, "`duration` of one measurement")
+	f.IntVar(&s.idle, "idle", 10_000, "idle `connections`, 0 to leave that part out")
+	f.BoolVar(&s.rate, "rate", true, "measure latency at a fixed rate")
+	f.Var(&s.only, "only", "`names` of the proxies to measure; the first one is the measure of the others")
+	f.Var(&s.scenes, "scenes", "`names` of the scenes to measure")
+	f.Var(&s.builds, "build", "another build of the gateway, `name=file`; may be repeated")
+	f.StringVar(&s.out, "out", "", "Markdown `file` whose generated part to replace; none: only print")
+	if err := f.Parse(args); err != nil {
+		return s, err
+	}
+	if *quick {
+		s.rounds, s.span = 2, time.Second
+	}
+	return s, nil
+}
+
+func run(ctx context.Context, args []string) error {
+	s, err := parse(args)
+	if err != nil {
+		return err
+	}
+	if err := pinSelf(ctx); err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "gozer-compare-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+
+	peers, err := choosePeers(ctx, s, dir)
+	if err != nil {
+		return err
+	}
+	lab, err := openLab(ctx, dir)
+	if err != nil {
+		return err
+	}
+	defer lab.close()
+	r, err := lab.measure(ctx, s, peers)
+	if err != nil {
+		return err
+	}
+	r.machine, r.command = describeMachine(ctx, peers), strings.Join(append([]string{"bench/compare"}, args...), " ")
+	text := r.markdown()
+	fmt.Println(text)
+	if s.out == "" {
+		return nil
+	}
+	return replacePart(s.out, text)
+}
