@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -39,6 +40,7 @@ type start struct {
 	args   []string // further arguments of run
 	env    []string
 	custom bool // the gateway with the filters of custom_test.go
+	files  int  // how many descriptors it may have; 0 means as many as this process
 }
 
 // startGateway runs a gateway with the configuration until the test ends, and returns
@@ -90,6 +92,10 @@ func (s start) command(args ...string) *exec.Cmd {
 	program, env := binary, s.env
 	if s.custom {
 		program, env = os.Args[0], append([]string{customProgram + "=1"}, env...)
+	}
+	if s.files > 0 {
+		args = append([]string{"-c", `ulimit -n "$0" && exec "$@"`, strconv.Itoa(s.files), program}, args...)
+		program = "/bin/sh"
 	}
 	cmd := exec.CommandContext(context.Background(), program, args...)
 	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH")}, env...)

@@ -1,0 +1,136 @@
+package e2e_test
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// States of a connection, as the kernel writes them.
+const (
+	closeWait = "08" // the other side has closed, this one has not
+	listens   = "0A"
+)
+
+// allowedGrowth is how many sockets or goroutines more than before are no leak yet.
+const allowedGrowth = 5
+
+// sockets counts the gateway's TCP connections by state. A socket that nobody holds any
+// more is not among them, nor are listeners.
+func (g *gateway) sockets() map[string]int {
+	g.tb.Helper()
+	if runtime.GOOS != "linux" {
+		g.tb.Skip("reads /proc")
+	}
+	held := g.inodes()
+	states := map[string]int{}
+	for _, table := range []string{"tcp", "tcp6"} {
+		text, err := os.ReadFile(g.proc("net", table))
+		if err != nil {
+			continue // a system without IPv6
+		}
+		for line := range strings.Lines(string(text)) {
+			if f := strings.Fields(line); len(f) > 9 && f[3] != listens && held[f[9]] {
+				states[f[3]]++
+			}
+		}
+	}
+	return states
+}
+
+// inodes names the sockets that the process holds.
+func (g *gateway) inodes() map[string]bool {
+	g.tb.Helper()
+	entries, err := os.ReadDir(g.proc("fd"))
+	if err != nil {
+		g.tb.Fatal(err)
+	}
+	held := map[string]bool{}
+	for _, e := range entries {
+		link, _ := os.Readlink(g.proc("fd", e.Name())) // it may be closed by now
+		if inode, ok := strings.CutPrefix(link, "socket:["); ok {
+			held[strings.TrimSuffix(inode, "]")] = true
+		}
+	}
+	return held
+}
+
+func (g *gateway) proc(path ...string) string {
+	return filepath.Join(append([]string{"/proc", strconv.Itoa(g.cmd.Process.Pid)}, path...)...)
+}
+
+// connections is the number of sockets in all states.
+func (g *gateway) connections() int {
+	g.tb.Helper()
+	n := 0
+	for _, count := range g.sockets() {
+		n += count
+	}
+	return n
+}
+
+// wantConnections waits until no more connections than so many, and a few, are left.
+func (g *gateway) wantConnections(before int) {
+	g.tb.Helper()
+	eventually(g.tb, "the connections go back to "+strconv.Itoa(before), func() bool {
+		return g.connections() <= before+allowedGrowth
+	})
+}
+
+// wantNoLeak waits until the gateway holds no connections, and then ends it: an idle one
+// with the same configuration must have as many goroutines.
+func (g *gateway) wantNoLeak(yaml string) {
+	g.tb.Helper()
+	g.wantConnections(0)
+	fresh := start{yaml: yaml}.ready(g.tb)
+	if n, least := g.goroutines(), fresh.goroutines(); n > least+allowedGrowth {
+		g.tb.Errorf("%d goroutines are left, %d are there at the start", n, least)
+	}
+}
+
+var creator = regexp.MustCompile(`(?m)^created by (\S+)`)
+
+// goroutines ends the process, which then lists them; those of the runtime do not count.
+func (g *gateway) goroutines() int {
+	g.tb.Helper()
+	g.Signal(syscall.SIGQUIT)
+	g.ExitCode()
+	n := 0
+	for _, found := range creator.FindAllStringSubmatch(g.Log.String(), -1) {
+		if !strings.HasPrefix(found[1], "runtime.") {
+			n++
+		}
+	}
+	if n == 0 {
+		g.tb.Fatalf("the log lists no goroutine")
+	}
+	return n
+}
+
+// onNative reports that the gateway's own engine is tested.
+func onNative() bool { return os.Getenv(engineVariable) != "nethttp" }
+
+// together makes so many calls at once and counts their statuses; 0 is an error.
+func (g *gateway) together(calls int, target string) map[int]int {
+	g.tb.Helper()
+	statuses := make(chan int, calls)
+	for range calls {
+		go func() {
+			a, err := send(g.tb.Context(), http.MethodGet, g.URL(target), nil, nil)
+			if err != nil {
+				a = &answer{}
+			}
+			statuses <- a.Status
+		}()
+	}
+	counts := map[int]int{}
+	for range calls {
+		counts[receive(g.tb, "an answer", statuses)]++
+	}
+	return counts
+}
