@@ -387,6 +387,7 @@ func BenchmarkChoose(b *testing.B) {
 			}
 			balancer := newBalancer(b, ids...)
 			b.ReportAllocs()
+			b.ResetTimer()
 			b.RunParallel(func(pb *testing.PB) {
 				for pb.Next() {
 					balancer.Choose(nil, nil)

@@ -16,7 +16,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestReadWrk(t *testing.T) {
 	const text = `Running 4s test @ http://127.0.0.1:8001/small
@@ -173,6 +176,34 @@ func TestPick(t *testing.T) {
 	}
 	if _, err := pick(all, []string{"caddy"}); err == nil {
 		t.Error("a proxy that is not there was picked")
+	}
+}
+
+func TestPickScenes(t *testing.T) {
+	all, err := pickScenes(nil)
+	if err != nil || len(all) != len(allScenes()) {
+		t.Errorf("without names %d scenes, %v", len(all), err)
+	}
+	some, err := pickScenes([]string{"64 KiB", "small"})
+	if err != nil || len(some) != 2 || some[0].name != "small" {
+		t.Errorf("picked %v, %v", some, err)
+	}
+	if _, err := pickScenes([]string{"small", "huge"}); err == nil {
+		t.Error("a scene that is not there was picked")
+	}
+}
+
+func TestParse(t *testing.T) {
+	got, err := parse([]string{"-quick", "-only", "nginx,Gozer", "-build", "old=/tmp/old"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := settings{rounds: 2, span: time.Second, idleConns: 10_000, fixedRate: true, only: list{"nginx", "Gozer"}, builds: list{"old=/tmp/old"}}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(settings{})); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := parse([]string{"-rounds", "0"}); err == nil {
+		t.Error("no rounds are none")
 	}
 }
 

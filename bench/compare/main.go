@@ -8,6 +8,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -29,14 +30,14 @@ func main() {
 
 // settings are what the command line says.
 type settings struct {
-	rounds int
-	span   time.Duration // of one measurement
-	idle   int           // connections of the idle run, 0 for none
-	rate   bool          // whether to measure at a fixed rate
-	only   list          // names of peers and of scenes, empty for all
-	scenes list
-	builds list // more builds of the gateway, name=file
-	out    string
+	rounds    int
+	span      time.Duration // of one measurement
+	idleConns int           // 0 leaves the idle run out
+	fixedRate bool          // whether to measure at a fixed rate
+	only      list          // names of peers, empty for all
+	scenes    list          // names of scenes, empty for all
+	builds    list          // more builds of the gateway, name=file
+	out       string
 }
 
 type list []string
@@ -50,8 +51,8 @@ func parse(args []string) (settings, error) {
 	quick := f.Bool("quick", false, "be done in three minutes: two rounds of one second")
 	f.IntVar(&s.rounds, "rounds", 5, "`number` of rounds")
 	f.DurationVar(&s.span, "span", 4*time.Second, "`duration` of one measurement")
-	f.IntVar(&s.idle, "idle", 10_000, "idle `connections`, 0 to leave that part out")
-	f.BoolVar(&s.rate, "rate", true, "measure latency at a fixed rate")
+	f.IntVar(&s.idleConns, "idle", 10_000, "idle `connections`, 0 to leave that part out")
+	f.BoolVar(&s.fixedRate, "rate", true, "measure latency at a fixed rate")
 	f.Var(&s.only, "only", "`names` of the proxies to measure; the first one is the measure of the others")
 	f.Var(&s.scenes, "scenes", "`names` of the scenes to measure")
 	f.Var(&s.builds, "build", "another build of the gateway, `name=file`; may be repeated")
@@ -62,11 +63,18 @@ func parse(args []string) (settings, error) {
 	if *quick {
 		s.rounds, s.span = 2, time.Second
 	}
+	if s.rounds < 1 || s.span < time.Second {
+		return s, errors.New("at least one round, and a second for each measurement")
+	}
 	return s, nil
 }
 
 func run(ctx context.Context, args []string) error {
 	s, err := parse(args)
+	if err != nil {
+		return err
+	}
+	scenes, err := pickScenes(s.scenes)
 	if err != nil {
 		return err
 	}
@@ -88,8 +96,8 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	defer lab.close()
-	r, err := lab.measure(ctx, s, peers)
-	if err != nil {
+	r := newResult(s, peers, scenes)
+	if err := lab.measure(ctx, r); err != nil {
 		return err
 	}
 	r.machine, r.command = describeMachine(ctx, peers), strings.Join(append([]string{"bench/compare"}, args...), " ")

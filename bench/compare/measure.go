@@ -30,6 +30,17 @@ func allScenes() []scene {
 	}
 }
 
+// pickScenes returns the scenes named, all without names.
+func pickScenes(names []string) ([]scene, error) {
+	scenes := slices.DeleteFunc(allScenes(), func(sc scene) bool {
+		return len(names) > 0 && !slices.Contains(names, sc.name)
+	})
+	if len(scenes) < len(names) || len(scenes) == 0 {
+		return nil, fmt.Errorf("not all of %q are scenes", names)
+	}
+	return scenes, nil
+}
+
 // sample is one peer in one scene of one round.
 type sample struct {
 	outcome
@@ -38,10 +49,8 @@ type sample struct {
 
 // residence is what a peer needs to be there: one sample for each start.
 type residence struct {
-	startup      time.Duration
-	early, peak  float64 // bytes resident at most, after the first scene and after all
-	perIdle      float64 // bytes that an idle connection adds
-	idleMeasured int     // connections
+	startup     time.Duration
+	early, peak float64 // bytes resident at most, after the first scene and after all
 }
 
 // result is everything measured.
@@ -51,9 +60,9 @@ type result struct {
 	scenes     []scene
 	closed     map[string]map[string][]sample // by peer and scene
 	residences map[string][]residence         // by peer, one a round
-	idle       map[string]residence
-	rate       float64 // of the open loop
-	open       map[string][]outcome
+	rate       float64                        // of the open loop
+	open       map[string][]outcome           // by peer, one a round
+	idle       map[string]float64             // bytes per idle connection, by peer
 	machine    []string
 	command    string
 }
@@ -62,29 +71,33 @@ type result struct {
 // starts it with more.
 const roomy = 2048
 
-func (l *lab) measure(ctx context.Context, s settings, peers []peer) (*result, error) {
+func newResult(s settings, peers []peer, scenes []scene) *result {
 	r := &result{
-		settings: s, peers: peers,
+		settings: s, peers: peers, scenes: scenes,
 		closed: map[string]map[string][]sample{}, residences: map[string][]residence{},
-		idle: map[string]residence{}, open: map[string][]outcome{},
+		open: map[string][]outcome{}, idle: map[string]float64{},
 	}
-	r.scenes = slices.DeleteFunc(allScenes(), func(sc scene) bool {
-		return len(s.scenes) > 0 && !slices.Contains(s.scenes, sc.name)
-	})
-	for round := range s.rounds {
-		for _, p := range peers {
+	for _, p := range peers {
+		r.closed[p.name] = map[string][]sample{}
+	}
+	return r
+}
+
+func (l *lab) measure(ctx context.Context, r *result) error {
+	for round := range r.rounds {
+		for _, p := range r.peers {
 			progress("round %d: %s", round+1, p.name)
 			if err := l.closedRound(ctx, r, p); err != nil {
-				return nil, err
+				return err
 			}
 		}
 	}
-	if s.rate {
+	if r.fixedRate {
 		if err := l.openRounds(ctx, r); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return r, l.idleRound(ctx, r)
+	return l.idleRound(ctx, r)
 }
 
 func progress(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
@@ -97,9 +110,6 @@ func (l *lab) closedRound(ctx context.Context, r *result, p peer) error {
 	}
 	defer at.end()
 	live := residence{startup: at.startup}
-	if r.closed[p.name] == nil {
-		r.closed[p.name] = map[string][]sample{}
-	}
 	for i, sc := range r.scenes {
 		req := sc.request
 		req.path = p.prefix + req.path
@@ -166,17 +176,17 @@ func (l *lab) openRound(ctx context.Context, r *result, p peer) error {
 
 // idleRound measures what connections cost that have had one request each.
 func (l *lab) idleRound(ctx context.Context, r *result) error {
-	n := min(r.settings.idle, spareFiles())
-	if n <= 0 {
+	r.idleConns = max(0, min(r.idleConns, spareFiles()))
+	if r.idleConns == 0 {
 		return nil
 	}
 	for _, p := range r.peers {
-		progress("%d idle connections: %s", n, p.name)
-		each, err := l.idleConnections(ctx, p, n)
+		progress("%d idle connections: %s", r.idleConns, p.name)
+		each, err := l.idleConnections(ctx, p, r.idleConns)
 		if err != nil {
 			return fmt.Errorf("%s with idle connections: %w", p.name, err)
 		}
-		r.idle[p.name] = residence{perIdle: each, idleMeasured: n}
+		r.idle[p.name] = each
 	}
 	return nil
 }

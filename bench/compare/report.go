@@ -41,7 +41,7 @@ func (r *result) markdown() string {
 	r.ratios(&b, "CPU of the proxy per request, less is better", cpu, "%.1f µs")
 	r.ratios(&b, "Requests per second, more is better", rate, "%.0f")
 	r.ratios(&b, "99th percentile of latency in the closed loop, less is better", p99, "%.0f µs")
-	r.fixedRate(&b)
+	r.latencies(&b)
 	r.presence(&b)
 	r.failures(&b)
 	return b.String()
@@ -71,7 +71,7 @@ func (r *result) ratios(b *strings.Builder, title string, of func(sample) float6
 	t.write(b, title)
 }
 
-func (r *result) fixedRate(b *strings.Builder) {
+func (r *result) latencies(b *strings.Builder) {
 	if len(r.open) == 0 {
 		return
 	}
@@ -94,8 +94,8 @@ func (r *result) presence(b *strings.Builder) {
 	for _, p := range r.peers {
 		all := r.residences[p.name]
 		idle := "–"
-		if one, ok := r.idle[p.name]; ok {
-			idle = fmt.Sprintf("%.1f KiB", one.perIdle/1024)
+		if each, ok := r.idle[p.name]; ok {
+			idle = fmt.Sprintf("%.1f KiB", each/1024)
 		}
 		t.rows = append(t.rows, []string{
 			p.name,
@@ -106,8 +106,8 @@ func (r *result) presence(b *strings.Builder) {
 		})
 	}
 	title := "Start and memory"
-	if one, ok := r.idle[r.peers[0].name]; ok {
-		title += fmt.Sprintf("; %d idle connections", one.idleMeasured)
+	if len(r.idle) > 0 {
+		title += fmt.Sprintf("; %d idle connections", r.idleConns)
 	}
 	t.write(b, title)
 }
