@@ -11,7 +11,9 @@ import (
 // not be read, which is the client's failure and not the upstream's.
 type clientBody struct {
 	io.ReadCloser
-	limit, left int64 // bytes; no limit if limit is 0
+	request     *http.Request
+	ignored     ignored // kept apart: another goroutine may read the body
+	limit, left int64   // bytes; no limit if limit is 0
 	failure     atomic.Pointer[error]
 }
 
@@ -22,7 +24,11 @@ func (b *clientBody) Read(p []byte) (int, error) {
 			n, err = max(0, n+int(b.left)), &http.MaxBytesError{Limit: b.limit}
 		}
 	}
-	if err != nil && !errors.Is(err, io.EOF) {
+	switch {
+	case err == nil:
+	case errors.Is(err, io.EOF):
+		b.cleanTrailer()
+	default:
 		b.failure.CompareAndSwap(nil, &err)
 	}
 	return n, err
@@ -60,6 +66,6 @@ func (c *Context) ownBody() {
 	if c.Out.Body == nil || c.Out.Body == http.NoBody {
 		return
 	}
-	c.body = &clientBody{ReadCloser: c.Out.Body}
+	c.body = &clientBody{ReadCloser: c.Out.Body, request: c.Request}
 	c.Out.Body = c.body
 }

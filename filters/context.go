@@ -63,12 +63,12 @@ type Context struct {
 	Start time.Time
 
 	writer     writer
-	ignored    headers.Set
-	ignoredToo []string
+	ignored    ignored
 	upstream   io.Closer
 	body       *clientBody // nil without one
 	aborted    bool
-	switched   string // what the upstream says it has switched to
+	switched   string   // what the upstream says it has switched to
+	connection []string // the upstream's Connection field
 
 	chain      *Chain
 	now        time.Time
@@ -119,7 +119,7 @@ func (c *Context) Respond(status int, header http.Header, body io.Reader) {
 // when the request ends, even if a filter puts another Response or Body in its
 // place. Route filters call it.
 func (c *Context) Receive(res *http.Response) {
-	c.switched = res.Header.Get("Upgrade")
+	c.switched, c.connection = res.Header.Get("Upgrade"), res.Header["Connection"]
 	headers.Strip(res.Header)
 	c.dropIgnoredReceived(res.Header)
 	c.upstream = closeBoth(c.upstream, res.Body)
@@ -186,7 +186,7 @@ func (c *Context) Clone() *Context {
 	}
 	d.writer = writer{ResponseWriter: nobody{}, committed: true}
 	d.upstream, d.body = nil, nil
-	d.ignoredToo = slices.Clone(c.ignoredToo)
+	d.ignored.more = slices.Clone(c.ignored.more)
 	d.executions = slices.Clone(c.executions)
 	d.attributes = slices.Clone(c.attributes)
 	d.debug = c.debug.clone()

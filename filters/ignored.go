@@ -12,28 +12,40 @@ import (
 // fields that a filter sets itself pass.
 func (c *Context) IgnoreHeaders(names ...string) {
 	for _, name := range names {
-		c.ignoredToo = append(c.ignoredToo, http.CanonicalHeaderKey(name))
+		c.ignored.more = append(c.ignored.more, http.CanonicalHeaderKey(name))
 	}
 }
 
 // IgnoreHeaderSet is IgnoreHeaders for a set prepared once; it replaces the
 // set of an earlier call and keeps the names given to IgnoreHeaders.
-func (c *Context) IgnoreHeaderSet(set headers.Set) { c.ignored = set }
+func (c *Context) IgnoreHeaderSet(set headers.Set) { c.ignored.set = set }
 
 // IgnoresHeader reports whether a received field is dropped. name is in
 // canonical form.
 func (c *Context) IgnoresHeader(name string) bool {
-	return c.ignored.Has(name) || slices.Contains(c.ignoredToo, name)
+	return c.ignored.has(name)
 }
 
-// DropIgnored deletes from Out.Header what the client sent under ignored
-// names. Values that filters have set or added stay. Route filters call it
-// before they send.
+// ignored are the names of fields that do not pass.
+type ignored struct {
+	set  headers.Set
+	more []string
+}
+
+func (i ignored) has(name string) bool { return i.set.Has(name) || slices.Contains(i.more, name) }
+
+// DropIgnored deletes from Out.Header, and from the trailer that the client has
+// announced, what it sent under ignored names. Values that filters have set or
+// added stay. Route filters call it before they send.
 func (c *Context) DropIgnored() {
-	for name := range c.ignored {
+	if c.body != nil {
+		c.body.ignored = c.ignored
+		c.body.cleanTrailer()
+	}
+	for name := range c.ignored.set {
 		headers.DropReceived(c.Out.Header, c.Request.Header, name)
 	}
-	for _, name := range c.ignoredToo {
+	for _, name := range c.ignored.more {
 		headers.DropReceived(c.Out.Header, c.Request.Header, name)
 	}
 }
@@ -41,10 +53,10 @@ func (c *Context) DropIgnored() {
 // dropIgnoredReceived deletes from an upstream's header what is ignored.
 func (c *Context) dropIgnoredReceived(h http.Header) {
 	delete(h, "X-Application-Context") // names the upstream's Spring application (zuul.md 4.1)
-	for name := range c.ignored {
+	for name := range c.ignored.set {
 		delete(h, name)
 	}
-	for _, name := range c.ignoredToo {
+	for _, name := range c.ignored.more {
 		delete(h, name)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"net/http"
 
 	"github.com/gozer-gateway/gozer/filters"
-	"github.com/gozer-gateway/gozer/internal/headers"
 )
 
 // announceTrailers names the trailer fields that the upstream has announced.
@@ -28,24 +27,13 @@ func sendTrailers(c *filters.Context) {
 	}
 }
 
-// cleanTrailer deletes what must not pass as a trailer field: ignored names and
-// fields about framing, routing, authentication or the kind of content (RFC
-// 9110 6.5.1).
+// cleanTrailer deletes what must not pass as a trailer field, and what would
+// end early on the wire.
 func cleanTrailer(c *filters.Context) {
-	t := c.Response.Trailer
-	headers.Strip(t)
-	for name, values := range t {
-		if c.IgnoresHeader(name) || mustLead(name) || checkField(name, values) != nil {
-			delete(t, name)
+	c.CleanTrailer()
+	for name, values := range c.Response.Trailer {
+		if checkField(name, values) != nil {
+			delete(c.Response.Trailer, name)
 		}
 	}
-}
-
-// mustLead reports whether a field has a meaning only in front of the body.
-func mustLead(name string) bool {
-	switch name {
-	case "Authorization", "Content-Encoding", "Content-Range", "Content-Type", "Set-Cookie", "X-Application-Context":
-		return true
-	}
-	return false
 }

@@ -50,6 +50,19 @@ func isHopByHop(canonical string) bool {
 	return false
 }
 
+// MustLead reports whether a field has a meaning only in front of the body, so
+// that nobody should meet it in a trailer: what authenticates, tells where a
+// message comes from, modifies a request or describes the content. name is in
+// canonical form.
+func MustLead(name string) bool {
+	switch name {
+	case "Authorization", "Cache-Control", "Content-Encoding", "Content-Range", "Content-Type", "Cookie", "Forwarded",
+		"Max-Forwards", "Range", "Set-Cookie", "Via", "X-Application-Context", "X-Real-Ip":
+		return true
+	}
+	return strings.HasPrefix(name, "If-") || strings.HasPrefix(name, "X-Forwarded-")
+}
+
 // Lists reports whether a comma-separated list field has the token, ignoring
 // case and empty members.
 func Lists(values []string, token string) bool {

@@ -1,0 +1,31 @@
+package filters
+
+import (
+	"net/http"
+
+	"github.com/gozer-gateway/gozer/internal/headers"
+)
+
+// CleanTrailer deletes from Response.Trailer, as far as it is known yet, what
+// must not pass as a trailer field (RFC 9110 6.5.1 and 7.6.1): ignored names,
+// those that Connection has named, and fields about framing, routing,
+// authentication or the kind of content.
+func (c *Context) CleanTrailer() {
+	if c.Response != nil {
+		cleanTrailer(c.Response.Trailer, c.connection, c.ignored)
+	}
+}
+
+// cleanTrailer does the same with what the client sends.
+func (b *clientBody) cleanTrailer() {
+	cleanTrailer(b.request.Trailer, b.request.Header["Connection"], b.ignored)
+}
+
+func cleanTrailer(trailer http.Header, connection []string, ignored ignored) {
+	headers.Strip(trailer)
+	for name := range trailer {
+		if ignored.has(name) || headers.MustLead(name) || headers.Lists(connection, name) {
+			delete(trailer, name)
+		}
+	}
+}
