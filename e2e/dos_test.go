@@ -175,16 +175,13 @@ func TestC258NoDescriptorsLeft(t *testing.T) {
 }
 
 // connectFrom opens a connection from one of the addresses of this machine.
-func connectFrom(tb testing.TB, source [4]byte, addr string) net.Conn {
-	tb.Helper()
+func connectFrom(source [4]byte, addr string) (*net.TCPConn, error) {
 	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: source[:]}}
 	c, err := d.DialContext(context.Background(), "tcp", addr)
 	if err != nil {
-		tb.Error(err)
-		return nil
+		return nil, err
 	}
-	_ = c.SetDeadline(time.Now().Add(patience))
-	return c
+	return c.(*net.TCPConn), c.SetDeadline(time.Now().Add(patience))
 }
 
 func TestC258BooksOfConnections(t *testing.T) {
@@ -196,12 +193,15 @@ func TestC258BooksOfConnections(t *testing.T) {
 	b := backendtest.Start(t, switching())
 	g := startGateway(t, bothYAML(b.Addr)+roomy+fmt.Sprintf("gateway.limits: {max-connections: %d, max-connections-per-client: %d}\n", limit, limit))
 	var visits sync.WaitGroup
-	for n := range 10 * limit {
-		c := connectFrom(t, [4]byte{127, 0, byte(n % 3), byte(1 + n%100)}, g.Proxy)
+	for n := range 6 * limit {
+		c, err := connectFrom([4]byte{127, 0, byte(n % 3), byte(1 + n%100)}, g.Proxy)
+		if err != nil {
+			t.Fatal(err)
+		}
 		visits.Go(func() {
 			defer c.Close()
 			if rand.IntN(3) == 0 {
-				_ = c.(*net.TCPConn).SetLinger(0)
+				_ = c.SetLinger(0)
 			}
 			kind := rand.IntN(4)
 			_, _ = io.WriteString(c, []string{
