@@ -128,7 +128,7 @@ func TestUpgradeIsNotPassedOn(t *testing.T) {
 	b := backendtest.Start(t, backendtest.Echo("plain"))
 	g := startGateway(t, upgradeConfig(b))
 	for name, fields := range map[string][]string{
-		"C095 h2c":              {"Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAMAAABkAAQAAP__"},
+		"H01 C095 h2c":          {"Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAMAAABkAAQAAP__"},
 		"C095 h2c among others": {"Connection: Upgrade", "Upgrade: websocket, h2c"},
 		"not in Connection":     {"Upgrade: websocket"},
 	} {
@@ -154,12 +154,14 @@ func TestUpgradeAnsweredOtherwise(t *testing.T) {
 		"C104 W04 refused":               {"HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno", http.StatusForbidden, "no"},
 		"W03 another version":            {"HTTP/1.1 426 Upgrade Required\r\nSec-WebSocket-Version: 13\r\nContent-Length: 0\r\n\r\n", http.StatusUpgradeRequired, ""},
 		"C104 ordinary answer":           {"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc", http.StatusOK, "abc"},
+		"C104 elsewhere":                 {"HTTP/1.1 302 Found\r\nLocation: /\r\nContent-Length: 0\r\n\r\n", http.StatusFound, ""},
+		"C104 silence":                   {"", http.StatusGatewayTimeout, ""},
 		"C104 no protocol named":         {"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\n\r\n", http.StatusBadGateway, ""},
 		"C104 S20 a protocol not wanted": {"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n", http.StatusBadGateway, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			raw := backendtest.StartRaw(t, backendtest.Step{Reply: tt.reply})
-			g := startGateway(t, "zuul.routes.url: {path: /url/**, url: \"http://"+raw.Addr+"\"}\n")
+			g := startGateway(t, "zuul.routes.url: {path: /url/**, url: \"http://"+raw.Addr+"\"}\nzuul.host.socket-timeout-millis: 300\n")
 			u := g.upgrade("/url/x", "Connection: Upgrade", "Upgrade: websocket")
 			body, err := io.ReadAll(u.response.Body)
 			if err != nil || u.response.StatusCode != tt.status || tt.body != "" && string(body) != tt.body {
@@ -167,6 +169,19 @@ func TestUpgradeAnsweredOtherwise(t *testing.T) {
 			}
 			write(t, u.conn, lines("GET /nowhere HTTP/1.1", "Host: g.test"))
 			nextAnswer(t, u.reader, http.MethodGet).wantStatus(t, http.StatusNotFound)
+		})
+	}
+}
+
+func TestUpgradeOfADeadServer(t *testing.T) {
+	t.Parallel()
+	g := startGateway(t, bothYAML(dead(t)))
+	for _, kind := range kinds {
+		t.Run("C104 refused, "+kind, func(t *testing.T) {
+			u := g.upgrade("/"+kind+"/x", "Connection: Upgrade", "Upgrade: websocket")
+			if u.response.StatusCode != http.StatusBadGateway {
+				t.Errorf("status %d", u.response.StatusCode)
+			}
 		})
 	}
 }
@@ -198,7 +213,7 @@ func TestTunnelEnds(t *testing.T) {
 		_ = u.conn.Close()
 		eventually(t, "no tunnel is active", func() bool { return g.metric("gateway.tunnels.active") == `"value":0` })
 	})
-	t.Run("C217 the drain limit", func(t *testing.T) {
+	t.Run("C217 W09 the drain limit", func(t *testing.T) {
 		g, u := open(t, "spring.lifecycle.timeout-per-shutdown-phase: 300ms\n")
 		if code := g.Stop(); code != 1 {
 			t.Errorf("exit code %d, want 1 for what was cut", code)

@@ -1,10 +1,12 @@
 package archtest_test
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -28,10 +30,28 @@ func caseNumbers(text string) (numbers []int) {
 	return numbers
 }
 
-// Every case has a test that bears its number, or a line in docs/differences.md that
-// says what is different.
-func TestEveryZuulCaseIsAccountedFor(t *testing.T) {
-	named := map[int]bool{}
+// checklist has the letters of the HTTP checklist's ids with the number of rows.
+func checklist() map[string]int {
+	return map[string]int{"M": 55, "S": 48, "K": 6, "H": 20, "W": 12, "F": 10, "X": 2, "R": 3, "Z": 5}
+}
+
+// rowIDs finds the rows of the checklist that a text names: "M07", "H02 to H20".
+func rowIDs(text string) (ids []string) {
+	mention := regexp.MustCompile(`\b([MSKHWFXRZ])(\d\d)(?: to [MSKHWFXRZ](\d\d))?\b`)
+	for _, m := range mention.FindAllStringSubmatch(text, -1) {
+		from, _ := strconv.Atoi(m[2])
+		to, _ := strconv.Atoi(m[3])
+		for n := from; n <= max(from, to); n++ {
+			ids = append(ids, fmt.Sprintf("%s%02d", m[1], n))
+		}
+	}
+	return ids
+}
+
+// accounts are the texts of all tests, and of the list of what is different.
+func accounts(t *testing.T) string {
+	t.Helper()
+	var all strings.Builder
 	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
 		here := filepath.Base(path) == "cases_test.go" && filepath.Base(filepath.Dir(path)) == "archtest"
 		names := strings.HasSuffix(path, "_test.go") || filepath.Base(path) == "differences.md"
@@ -39,17 +59,34 @@ func TestEveryZuulCaseIsAccountedFor(t *testing.T) {
 			return err
 		}
 		text, err := os.ReadFile(path)
-		for _, n := range caseNumbers(string(text)) {
-			named[n] = true
-		}
+		all.Write(text)
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return all.String()
+}
+
+// Every case has a test that bears its number, or a line in docs/differences.md that
+// says what is different.
+func TestEveryZuulCaseIsAccountedFor(t *testing.T) {
+	named := caseNumbers(accounts(t))
 	for n := 1; n <= zuulCases; n++ {
-		if !named[n] {
+		if !slices.Contains(named, n) {
 			t.Errorf("zuul %d has neither a test nor a line in docs/differences.md", n)
+		}
+	}
+}
+
+// The same goes for the rows of the HTTP checklist.
+func TestEveryRowOfHTTPIsAccountedFor(t *testing.T) {
+	named := rowIDs(accounts(t))
+	for letter, rows := range checklist() {
+		for n := 1; n <= rows; n++ {
+			if id := fmt.Sprintf("%s%02d", letter, n); !slices.Contains(named, id) {
+				t.Errorf("http %s has neither a test nor a line in docs/differences.md", id)
+			}
 		}
 	}
 }
@@ -57,6 +94,13 @@ func TestEveryZuulCaseIsAccountedFor(t *testing.T) {
 func TestCaseNumbers(t *testing.T) {
 	const text = `"zuul 9 prefix", zuul 121 122, zuul 20, 22 and 23: no; zuul 3.6; zuul.md 10.1; zuul 35 twice, 7 times. zuul 150.`
 	if diff := cmp.Diff([]int{9, 121, 122, 20, 22, 23, 35, 150}, caseNumbers(text)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestRowIDs(t *testing.T) {
+	const text = `"M07 S13 both", K02; "C030", XM07, M070, R01 to R03. M1`
+	if diff := cmp.Diff([]string{"M07", "S13", "K02", "R01", "R02", "R03"}, rowIDs(text)); diff != "" {
 		t.Error(diff)
 	}
 }
