@@ -19,6 +19,11 @@ const multipartBody = "--AaB03x\r\nContent-Disposition: form-data; name=\"field\
 	"--AaB03x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a b;c.txt\"\r\nContent-Type: application/octet-stream\r\n\r\n\x00\xff\r\n--x\r\n\r\n" +
 	"--AaB03x\r\nContent-Disposition: form-data; name=\"field\"\r\nContent-Type: application/json\r\n\r\n{\"a\":1}\r\n--AaB03x--\r\n"
 
+// foreignNames are file names in three encodings.
+const foreignNames = "--B\r\nContent-Disposition: form-data; name=\"f\"; filename=\"中文 é.txt\"\r\n\r\n1\r\n" +
+	"--B\r\nContent-Disposition: form-data; name=\"f\"; filename*=UTF-8''%e4%b8%ad.txt\r\n\r\n2\r\n" +
+	"--B\r\nContent-Disposition: form-data; name=\"f\"; filename=\"caf\xe9.txt\"\r\n\r\n3\r\n--B--\r\n"
+
 func TestRequestBodies(t *testing.T) {
 	t.Parallel()
 	m := startMirror(t)
@@ -35,6 +40,7 @@ func TestRequestBodies(t *testing.T) {
 			{"C080 upper-case type", http.MethodPost, "/x", "APPLICATION/X-WWW-FORM-URLENCODED", "b=1&a=%7e"},
 			{"zuul 105, 111 multipart", http.MethodPost, "/x", "multipart/form-data; boundary=AaB03x", multipartBody},
 			{"C025 multipart with a query", http.MethodPost, "/up?a=1&b=2", "multipart/form-data; boundary=AaB03x", multipartBody},
+			{"C062 file names in UTF-8 and Latin-1", http.MethodPost, "/up", "multipart/form-data; boundary=B", foreignNames},
 			{"C070 PUT", http.MethodPut, "/x", "text/plain", "twenty-two characters!"},
 			{"zuul 104 PATCH", http.MethodPatch, "/x", "text/plain", "patch"},
 			{"zuul 103, C068 DELETE with a body", http.MethodDelete, "/x", "application/json", `{"a":1}`},

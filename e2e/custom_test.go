@@ -6,7 +6,9 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -63,6 +65,20 @@ func customFilters() []filters.Spec {
 			c.Out.Query += "&added=1"
 			return nil
 		}),
+		when(filters.Pre, 6, "rewrite", func(c *filters.Context) error {
+			c.Out.Path = regexp.MustCompile(`^/x/(.*)`).ReplaceAllString(c.Out.Path, "/y/$1")
+			return nil
+		}),
+		when(filters.Pre, 6, "deny-admin", func(c *filters.Context) error {
+			parameters, err := url.ParseQuery(c.Out.Query)
+			if err != nil {
+				return filters.Refuse(http.StatusBadRequest, "unclear query")
+			}
+			if parameters.Has("admin") {
+				return filters.Refuse(http.StatusForbidden, "admin")
+			}
+			return nil
+		}),
 		when(filters.Pre, 6, "identity", func(c *filters.Context) error {
 			c.Out.Header.Set("X-User", "u1")
 			return nil
@@ -81,6 +97,12 @@ func customFilters() []filters.Spec {
 		when(filters.Pre, 1, "fail-pre", fail),
 		when(filters.Route, 1, "fail-route", fail),
 		when(filters.Post, 1, "fail-post", fail),
+		when(filters.Post, 1, "replace-body", func(c *filters.Context) error {
+			const text = "replaced"
+			c.Response.Header.Del("Content-Encoding")
+			c.Response.Body, c.Response.ContentLength = io.NopCloser(strings.NewReader(text)), int64(len(text))
+			return nil
+		}),
 		when(filters.Post, 999, "application-context", func(c *filters.Context) error {
 			c.Response.Header.Set("X-Application-Context", "gateway")
 			return nil

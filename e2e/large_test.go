@@ -83,9 +83,9 @@ func TestShowLargeBodies(t *testing.T) {
 	}))
 	g := startGateway(t, fmt.Sprintf(`
 zuul.routes:
-  service: /service/**
+  service: {path: /service/**, retryable: true}
   url: {path: /url/**, url: "http://%s"}
-service.ribbon.listOfServers: %[1]s
+service.ribbon: {listOfServers: "%[1]s", MaxAutoRetries: 1, OkToRetryOnAllOperations: true}
 # The budget of a request bounds its upload.
 hystrix.command.service.execution.timeout.enabled: false
 `, b.Addr))
@@ -96,7 +96,7 @@ hystrix.command.service.execution.timeout.enabled: false
 	g.Do(http.MethodPost, "/service/warm", "up").wantStatus(t, http.StatusOK)
 	before := g.memory("VmRSS")
 
-	t.Run("C064 upload with its length to a service", func(t *testing.T) {
+	t.Run("C064 C065 upload with its length to a service that may be asked again", func(t *testing.T) {
 		g.upload(t, "/service/x", largeBody, fmt.Sprintf("%s, announced %d, error <nil>", want, int64(largeBody)))
 	})
 	t.Run("C064 upload in chunks to a URL", func(t *testing.T) {
