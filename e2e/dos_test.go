@@ -8,12 +8,14 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/gozer-gateway/gozer/internal/backendtest"
+	"github.com/gozer-gateway/gozer/internal/race"
 )
 
 // crawl sends a byte at a time, with a pause that is shorter than any limit.
@@ -33,7 +35,7 @@ func crawl(c net.Conn, s string) {
 func wantShed(tb testing.TB, c net.Conn, statuses ...int) {
 	tb.Helper()
 	got, err := io.ReadAll(c)
-	if ne, ok := err.(net.Error); ok && ne.Timeout() { //nolint:errorlint // as it comes
+	if os.IsTimeout(err) {
 		tb.Error("the connection stays open")
 	}
 	for _, s := range statuses {
@@ -224,4 +226,54 @@ func TestC258BooksOfConnections(t *testing.T) {
 		}
 	}
 	wantShed(t, dial(t, g.Proxy), http.StatusServiceUnavailable)
+}
+
+// C230: what is too long is refused before it has been collected.
+func TestC230LongHeads(t *testing.T) {
+	t.Parallel()
+	m := startMirror(t)
+	g := startGateway(t, bothYAML(m.Addr))
+	get := func(fields ...string) string {
+		return lines(append([]string{"GET /url/x HTTP/1.1", "Host: a"}, fields...)...)
+	}
+	g.wire(http.MethodGet, get()).wantStatus(t, http.StatusOK)
+	before := g.memory("VmHWM")
+	for name, tt := range map[string]struct {
+		request string
+		status  int
+	}{
+		"one giant field":            {get("X: " + strings.Repeat("x", 2<<20)), 431},
+		"a giant name":               {get(strings.Repeat("x", 1<<20) + ": 1"), 431},
+		"very many tiny ones":        {get(strings.TrimSuffix(strings.Repeat("a:\r\n", 100_000), "\r\n")), 431},
+		"giant tokens of Connection": {get("Connection: " + strings.Repeat(strings.Repeat("x", 1023)+",", 500)), 431},
+		"a giant target":             {lines("GET /url/"+strings.Repeat("x", 64<<10)+" HTTP/1.1", "Host: a"), 414},
+		"giant trailers":             {lines("POST /url/x HTTP/1.1", "Host: a", "Transfer-Encoding: chunked") + "1\r\nZ\r\n0\r\nX: " + strings.Repeat("x", 1<<20) + "\r\n\r\n", 431},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for range 5 {
+				c := dial(t, g.Proxy)
+				go func() { _, _ = io.WriteString(c, tt.request) }() // it need not all be taken
+				in := bufio.NewReader(c)
+				a := nextAnswer(t, in, http.MethodGet)
+				if a.Status != tt.status && (onNative() || a.Status != 431 && a.Status != 400) {
+					t.Errorf("status %d, want %d", a.Status, tt.status)
+				}
+				if rest, err := io.ReadAll(in); len(rest) > 0 && onNative() || os.IsTimeout(err) {
+					t.Errorf("the connection goes on with %.100q, %v", rest, err)
+				}
+				c.Close()
+			}
+			g.target("/url/canary").reflected(t).wantTarget(t, "/canary")
+		})
+	}
+	if rise := g.memory("VmHWM") - before; rise > 16<<20 && !race.Enabled {
+		t.Errorf("the gateway grew by %d MiB", rise>>20)
+	}
+	t.Run("of an answer", func(t *testing.T) {
+		raw := backendtest.StartRaw(t, backendtest.Step{Reply: "HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 20<<20) + "\r\n\r\n"})
+		g := startGateway(t, bothYAML(raw.Addr))
+		for _, kind := range kinds {
+			g.target("/"+kind+"/x").wantStatus(t, http.StatusBadGateway)
+		}
+	})
 }
