@@ -12,10 +12,10 @@ import (
 // EndToEnd returns the fields of h that travel further: without hop-by-hop
 // fields, without those that Connection names (RFC 9110 7.6.1) and without the
 // framing fields, which each side writes itself. "TE: trailers" is kept, since
-// trailers are passed on. The map is new; value slices are shared with h, cut
-// to their length so that an append copies.
+// trailers are passed on. The map is new, with room for Via and X-Forwarded-*;
+// value slices are shared with h, cut to their length so that an append copies.
 func EndToEnd(h http.Header) http.Header {
-	out := make(http.Header, len(h)+4)
+	out := make(http.Header, len(h)+6)
 	connection := h["Connection"]
 	for name, values := range h {
 		if isHopByHop(name) || Lists(connection, name) {
