@@ -44,6 +44,7 @@ func TestResponsesGoBack(t *testing.T) {
 		{"S19 the representation", "", "", same(`ETag: W/"1"`, "Last-Modified: yesterday", "Content-Language: de,  en", "Content-Location: /a%2fb", "Accept-Ranges: none", `Content-Disposition: attachment; filename="a"`)},
 		{"S19 the endpoint", "", "", same("Server: up/1.0 (x)", "X-Powered-By: y")},
 		{"S22 coded twice", "", "", same("Content-Encoding: gzip, br", "Content-Type: text/plain;charset=utf-16")},
+		{"S22 nothing about the content", "", "", same("Content-Type", "Content-Encoding", "Content-Language", "Last-Modified")},
 		{"S34 Allow", "HTTP/1.1 405 Method Not Allowed", "HTTP/1.1 405 Method Not Allowed", same("Allow: GET, FOO")},
 		{"S35 Location, relative", "HTTP/1.1 302 Found", "HTTP/1.1 302 Found", same("Location: y?z#f")},
 		{"S35 Location, absolute path", "HTTP/1.1 301 Moved Permanently", "HTTP/1.1 301 Moved Permanently", same("Location: /y")},
