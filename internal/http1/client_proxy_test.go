@@ -24,9 +24,15 @@ func proxy(t *testing.T, to string) (addr string) {
 		pass(w, r, transport, to)
 	})}
 	u := listen(t)
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(u.l) }()
-	t.Cleanup(func() { _ = server.Close(); <-served })
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		_ = server.Serve(u.l) // http.ErrServerClosed
+	}()
+	t.Cleanup(func() {
+		_ = server.Close()
+		<-served
+	})
 	return u.l.Addr().String()
 }
 
@@ -109,6 +115,34 @@ func TestClientLeaves(t *testing.T) {
 				t.Error("the upstream's connection is still open after a second")
 			}
 		})
+	}
+}
+
+// The answer breaks off while the request is still being read: the goroutine that
+// reads it must be done before its buffer serves somebody else.
+func TestBrokenAnswerDuringAnUpload(t *testing.T) {
+	u := listen(t)
+	go func() {
+		for p := u.accept(); p != nil; p = u.accept() {
+			p.await("\r\n\r\n")
+			p.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nok")
+			p.await("0\r\n")
+			p.Close()
+		}
+	}()
+	addr, client := proxy(t, u.l.Addr().String()), newTransport(t, http1.TransportSettings{})
+	for range 20 {
+		r, w := io.Pipe()
+		go func() {
+			for range 100 {
+				_, _ = w.Write(bytes.Repeat([]byte("0\r\n"), 1000))
+			}
+		}()
+		a := roundTrip(t, client, newRequest(t.Context(), t, "POST", "http://"+addr, r))
+		if a.err == nil {
+			t.Errorf("a broken answer is complete: %q", a.body)
+		}
+		r.Close()
 	}
 }
 

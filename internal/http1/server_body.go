@@ -95,18 +95,34 @@ func (x *exchange) finishBody() bool {
 	if x.body == nil {
 		return true
 	}
-	b, c := x.body, x.conn
-	b.closed.Store(true)
-	if !b.mu.TryLock() { // a goroutine of the handler's is still reading
-		_ = c.conn.SetReadDeadline(longAgo()) // fails on a closed connection
-		b.mu.Lock()
-		_ = c.conn.SetReadDeadline(time.Time{}) // as above
-	}
+	b := x.body
+	b.fence()
 	defer b.mu.Unlock()
 	if b.beyondDrain() {
 		return false
 	}
 	return b.body.complete() || b.drain()
+}
+
+// leaveBody ends the handler's use of the body of a connection that is given up.
+func (x *exchange) leaveBody() {
+	if x.body != nil {
+		x.body.fence()
+		x.body.mu.Unlock()
+	}
+}
+
+// fence returns with mu held. From then on no goroutine that the handler has
+// left behind touches the connection's buffer.
+func (b *requestBody) fence() {
+	b.closed.Store(true)
+	if b.mu.TryLock() {
+		return
+	}
+	conn := b.exchange.conn.conn
+	_ = conn.SetReadDeadline(longAgo()) // fails on a closed connection
+	b.mu.Lock()
+	_ = conn.SetReadDeadline(time.Time{}) // as above
 }
 
 // drain reads over a body within bounds.

@@ -142,7 +142,11 @@ func (c *serverConn) serveOne() bool {
 	ok := x.handle()
 	c.current.Store(nil)
 	x.context.end()
-	return ok && x.settle()
+	if !ok {
+		x.leaveBody()
+		return false
+	}
+	return x.settle()
 }
 
 // refuse answers what cannot be taken for a request.
