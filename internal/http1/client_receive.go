@@ -52,7 +52,7 @@ func (x *trip) respond() (*http.Response, error) {
 	h := &x.conn.head
 	l := lease{transport: x.transport, host: x.host, conn: x.conn, upload: x.upload}
 	l.persistent = h.persistent() && !x.req.Close
-	if x.upload.answered(l.persistent) != nil {
+	if x.upload.answered(!l.persistent && h.status >= http.StatusBadRequest) != nil {
 		return nil, x.upload.failure()
 	}
 	if h.status == http.StatusSwitchingProtocols {

@@ -184,16 +184,16 @@ func (u *upload) failure() error {
 	return nil
 }
 
-// answered says that the response head is there. A server that is going to
-// close the connection gets no more of the body.
-func (u *upload) answered(persistent bool) error {
+// answered says that the response head is there. A server that refuses the
+// request and is going to close the connection gets no more of the body.
+func (u *upload) answered(refusal bool) error {
 	if u == nil {
 		return nil
 	}
 	u.mu.Lock()
 	u.replied = true
 	u.mu.Unlock()
-	if !persistent {
+	if refusal {
 		u.stop.Store(true)
 	}
 	return u.failure()

@@ -80,9 +80,9 @@ func TestEarlyAnswer(t *testing.T) {
 	}
 }
 
-// M51: a server that says it will close gets no more of the request, even while
+// M51: a server that refuses and says it will close gets no more of the request, even while
 // its answer goes on.
-func TestUploadStopsForAServerThatCloses(t *testing.T) {
+func TestUploadStopsForAServerThatRefuses(t *testing.T) {
 	u, transport := listen(t), newTransport(t, http1.TransportSettings{ReadTimeout: time.Minute})
 	var taken int64
 	go func() {
@@ -113,11 +113,20 @@ func (endless) Read(p []byte) (int, error) { return len(p), nil }
 
 // An answer may stream while the request still does.
 func TestBothWaysAtOnce(t *testing.T) {
+	t.Run("persistent", func(t *testing.T) {
+		transport, u := bothWays(t, "")
+		fetch(t, transport, "GET", u.url()).wantOK(t)
+	})
+	t.Run("on a connection that ends with it", func(t *testing.T) { bothWays(t, "Connection: close\r\n") })
+}
+
+func bothWays(t *testing.T, fields string) (*http1.Transport, *upstream) {
+	t.Helper()
 	u, transport := listen(t), newTransport(t, http1.TransportSettings{})
 	go func() {
 		p := u.accept()
 		p.await("\r\n\r\n")
-		p.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+		p.send("HTTP/1.1 200 OK\r\n" + fields + "Transfer-Encoding: chunked\r\n\r\n")
 		for _, word := range []string{"one", "two", "end"} {
 			p.await("3\r\n" + word + "\r\n")
 			p.send("3\r\n" + word + "\r\n")
@@ -144,7 +153,7 @@ func TestBothWaysAtOnce(t *testing.T) {
 	if rest, err := io.ReadAll(res.Body); err != nil || len(rest) > 0 {
 		t.Fatalf("got %q, %v at the end", rest, err)
 	}
-	fetch(t, transport, "GET", u.url()).wantOK(t)
+	return transport, u
 }
 
 // S43: interim responses are handed on in order, except 100, which is a matter of
