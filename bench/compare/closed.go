@@ -57,7 +57,7 @@ func readWrk(text string) (outcome, error) {
 		return n
 	}
 	quantile := func(percent string) time.Duration {
-		m := regexp.MustCompile(`(?m)^\s+` + percent + `%\s+(\S+)$`).FindStringSubmatch(text)
+		m := regexp.MustCompile(`(?m)^\s+` + percent + `%\s+(\S+)\s*$`).FindStringSubmatch(text)
 		if m == nil {
 			return 0
 		}

@@ -14,7 +14,8 @@ import (
 // describeMachine names what the figures depend on, a line each.
 func describeMachine(ctx context.Context, peers []peer) []string {
 	lines := []string{
-		fmt.Sprintf("%s, %d cores; Linux %s; %s", cpuModel(), runtime.NumCPU(), firstLine(exec.CommandContext(ctx, "uname", "-r")), runtime.Version()),
+		fmt.Sprintf("%s, %d cores; Linux %s; %s; load average at the start %s",
+			cpuModel(), runtime.NumCPU(), firstLine(exec.CommandContext(ctx, "uname", "-r")), runtime.Version(), load()),
 	}
 	seen := map[string]bool{}
 	var versions []string
@@ -60,4 +61,11 @@ func cpuModel() string {
 	}
 	line, _, _ := strings.Cut(rest, "\n")
 	return strings.Trim(line, "\t :")
+}
+
+// load is what else the machine does: above 0.2 or so, wait for a better moment.
+func load() string {
+	average, _ := os.ReadFile("/proc/loadavg")
+	first, _, _ := strings.Cut(string(average), " ")
+	return first
 }

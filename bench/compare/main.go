@@ -97,10 +97,10 @@ func run(ctx context.Context, args []string) error {
 	}
 	defer lab.close()
 	r := newResult(s, peers, scenes)
+	r.machine, r.command = describeMachine(ctx, peers), strings.Join(append([]string{"bench/compare"}, args...), " ")
 	if err := lab.measure(ctx, r); err != nil {
 		return err
 	}
-	r.machine, r.command = describeMachine(ctx, peers), strings.Join(append([]string{"bench/compare"}, args...), " ")
 	text := r.markdown()
 	fmt.Println(text)
 	if s.out == "" {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -50,7 +51,8 @@ func start(ctx context.Context, core, log string, command ...string) (*process, 
 	defer out.Close()
 	ctx, stop := context.WithCancel(ctx)
 	cmd := exec.CommandContext(ctx, "taskset", append([]string{"-c", core}, command...)...)
-	cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
+	own := filepath.Dir(log) // where Caddy keeps its configuration and certificates
+	cmd.Env = append(os.Environ(), "GOMAXPROCS=1", "XDG_CONFIG_HOME="+own, "XDG_DATA_HOME="+own)
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }

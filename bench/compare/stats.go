@@ -3,7 +3,6 @@
 package main
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -36,17 +35,17 @@ func quantile(sorted []time.Duration, q float64) time.Duration {
 	return sorted[max(0, rank)]
 }
 
-// median of what of returns for each element: the lower one of the middle two when
+// median of what of returns for each element: the mean of the middle two when
 // there is no middle, 0 when there is nothing.
-func median[T any, N cmp.Ordered](all []T, of func(T) N) N {
+func median[T any, N ~int | ~int64 | ~float64](all []T, of func(T) N) N {
 	var values []N
 	for _, v := range all {
 		values = append(values, of(v))
 	}
 	slices.Sort(values)
-	var zero N
-	if len(values) == 0 {
-		return zero
+	n := len(values)
+	if n == 0 {
+		return 0
 	}
-	return values[(len(values)-1)/2]
+	return (values[(n-1)/2] + values[n/2]) / 2
 }
