@@ -119,7 +119,8 @@ func (g *Gateway) log(c *filters.Context) {
 		"route", route, "service", c.ServiceID, "status", c.Status(), "took", time.Since(c.Start), "error", c.Err)
 }
 
+// clientsFault is not true of a response cut short: its status was good.
 func clientsFault(c *filters.Context) bool {
 	gone := errors.Is(c.Err, filters.ErrClientGone) || c.Request.Context().Err() != nil
-	return gone || c.Committed() && c.Status() < http.StatusInternalServerError
+	return gone || c.Committed() && c.Status() < http.StatusInternalServerError && !c.Aborted()
 }

@@ -15,10 +15,13 @@ type clientBody struct {
 	ignored     ignored // kept apart: another goroutine may read the body
 	limit, left int64   // bytes; no limit if limit is 0
 	failure     atomic.Pointer[error]
+	waiting     atomic.Bool // for the client
 }
 
 func (b *clientBody) Read(p []byte) (int, error) {
+	b.waiting.Store(true)
 	n, err := b.ReadCloser.Read(p)
+	b.waiting.Store(false)
 	if b.limit > 0 {
 		if b.left -= int64(n); b.left < 0 {
 			n, err = max(0, n+int(b.left)), &http.MaxBytesError{Limit: b.limit}
@@ -60,6 +63,13 @@ func (c *Context) BodyError() error {
 	}
 	return nil
 }
+
+// AwaitsBody reports that at this moment somebody waits for the client to send
+// more of its body: if the call has failed for lack of time, the client had it.
+func (c *Context) AwaitsBody() bool { return c.body != nil && c.body.waiting.Load() }
+
+// SendsOwnBody reports that Out.Body is still the client's, and no filter's.
+func (c *Context) SendsOwnBody() bool { return c.body != nil && c.Out.Body == io.ReadCloser(c.body) }
 
 // ownBody puts the client's body under observation.
 func (c *Context) ownBody() {

@@ -192,6 +192,14 @@ func TestCustomPhase(t *testing.T) {
 	})
 }
 
+func TestPhaseWithinItselfEnds(t *testing.T) {
+	again := filters.Func("Again", filters.Pre, 0, func(c *filters.Context) error { return c.RunPhase(filters.Pre) })
+	err := filtertest.Run(t, filtertest.New(t, "GET /"), again)
+	if err == nil || !strings.Contains(err.Error(), "runs within itself") {
+		t.Errorf("error %v, want one about the depth", err)
+	}
+}
+
 func TestFiltersLists(t *testing.T) {
 	chain, err := filters.NewChain([]filters.Spec{
 		filters.Func("Second", filters.Pre, 2, nothing),

@@ -2,6 +2,7 @@ package filters
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -75,9 +76,13 @@ type Context struct {
 	executions []Execution
 	attributes []attribute
 	debug      *debugLog
+	depth      int // of RunPhase in RunPhase
 
 	ownExecutions [10]Execution
 }
+
+// maxDepth bounds filters that ask for the phase they are in.
+const maxDepth = 16
 
 // NewContext starts the context of one request. path is the cleaned path of
 // r's target. The front doors call it; tests use package filtertest.
@@ -168,6 +173,11 @@ func (c *Context) RunPhase(phase Phase) error {
 	if c.chain == nil {
 		return nil
 	}
+	if c.depth >= maxDepth {
+		return fmt.Errorf("filters: phase %s runs within itself more than %d times", phase, maxDepth)
+	}
+	c.depth++
+	defer func() { c.depth-- }()
 	return c.chain.run(phase, c)
 }
 

@@ -75,7 +75,11 @@ func (x *exchange) attempt() (resp *http.Response, err error) {
 
 func (x *exchange) diagnose(err error) fault {
 	if ctx := x.req.Context(); ctx.Err() != nil {
-		return ended(ctx)
+		f := ended(ctx)
+		if x.body.awaited() {
+			f.outcome = Neutral // the caller of Do had the time, not the server
+		}
+		return f
 	}
 	if x.body.failed() {
 		return fault{kind: General, outcome: Neutral}

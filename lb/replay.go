@@ -117,6 +117,16 @@ func (r *replay) read(b *attemptBody, p []byte) (int, error) {
 	return n, err
 }
 
+// awaited reports that the source is being read at this moment.
+func (r *replay) awaited() bool {
+	if r == nil {
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.busy
+}
+
 // keep remembers what was read, up to the limit.
 func (r *replay) keep(p []byte) {
 	switch {

@@ -61,15 +61,15 @@ var errNoResponse = errors.New("ribboncmd: call returned neither response nor er
 // failureOf names the outcome of a call without a response: cut short for the
 // given cause, if there is one, else failed with err.
 func failureOf(cause, err error) (Outcome, error) {
-	switch {
-	case errors.Is(cause, ErrTimeout):
-		return Timeout, interrupted(cause, err)
-	case cause != nil:
+	switch timedOut := errors.Is(cause, ErrTimeout); {
+	case cause != nil && !timedOut:
 		return Cancelled, interrupted(cause, err)
-	case err == nil:
-		return Failure, errNoResponse
 	case isBadRequest(err):
 		return BadRequest, err
+	case timedOut:
+		return Timeout, interrupted(cause, err)
+	case err == nil:
+		return Failure, errNoResponse
 	}
 	return Failure, err
 }

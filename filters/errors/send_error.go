@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gozer-gateway/gozer/filters"
 	"github.com/gozer-gateway/gozer/lb"
@@ -94,6 +95,10 @@ func (f *sendError) send(c *filters.Context, answer Answer) {
 	if answer.Status == http.StatusMethodNotAllowed && len(w.Header()["Allow"]) == 0 {
 		w.Header().Set("Allow", AllowedMethods)
 	}
+	if answer.Status == http.StatusRequestTimeout {
+		w.Header().Set("Connection", "close") // RFC 9110 15.5.9
+		defer abandonBody(w)
+	}
 	if answer.Status == http.StatusNoContent || answer.Status == http.StatusNotModified {
 		w.WriteHeader(answer.Status)
 		return
@@ -106,6 +111,13 @@ func (f *sendError) send(c *filters.Context, answer Answer) {
 	if c.Request.Method != http.MethodHead {
 		_, _ = w.Write(content) // the client's loss: there is nothing else to tell
 	}
+}
+
+// abandonBody sends the answer at once and waits for no more of the request.
+func abandonBody(w http.ResponseWriter) {
+	client := http.NewResponseController(w)
+	_ = client.Flush() // as with the next call: without a connection there is nothing to wait for
+	_ = client.SetReadDeadline(time.Now())
 }
 
 // withFields is an error that brings fields for its answer, such as Allow,

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/gozer-gateway/gozer/filters"
+	"github.com/gozer-gateway/gozer/internal/headers"
 )
 
 // announceTrailers names the trailer fields that the upstream has announced.
@@ -32,7 +33,7 @@ func sendTrailers(c *filters.Context) {
 func cleanTrailer(c *filters.Context) {
 	c.CleanTrailer()
 	for name, values := range c.Response.Trailer {
-		if checkField(name, values) != nil {
+		if headers.Check(name, values) != nil {
 			delete(c.Response.Trailer, name)
 		}
 	}

@@ -18,8 +18,11 @@ type request struct {
 
 // newRequest turns c.Out into the request that goes upstream, for the escaped
 // path. Scheme and host of its URL are still empty.
-func newRequest(c *filters.Context, path string) *http.Request {
+func newRequest(c *filters.Context, path string) (*http.Request, error) {
 	c.DropIgnored()
+	if err := check(c, path); err != nil {
+		return nil, err
+	}
 	if _, sent := c.Out.Header["User-Agent"]; !sent {
 		c.Out.Header["User-Agent"] = []string{""} // keeps net/http from naming itself
 	}
@@ -40,12 +43,15 @@ func newRequest(c *filters.Context, path string) *http.Request {
 		ContentLength: c.Out.ContentLength,
 		Trailer:       c.Request.Trailer,
 	}
-	if c.Out.ContentLength == 0 {
+	if r.ContentLength == 0 {
 		r.Body = nil
 	} else {
 		answerWhileSending(c)
 	}
-	return r.WithContext(c.Request.Context())
+	if r.ContentLength > 0 && !c.SendsOwnBody() {
+		r.Body = &exactBody{c.Out.Body, c.Out.ContentLength}
+	}
+	return r.WithContext(c.Request.Context()), nil
 }
 
 // setPath makes u carry the escaped path byte for byte. An opaque URL is

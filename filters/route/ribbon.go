@@ -43,9 +43,13 @@ func (f ribbonRouting) Run(c *filters.Context) error {
 	if service == nil {
 		return lb.Direct(c.Request.Context(), c.ServiceID, lb.ErrNoServer)
 	}
-	req := newRequest(c, c.Out.Path)
+	req, err := newRequest(c, c.Out.Path)
+	if err != nil {
+		return err
+	}
 	call := lb.Call{Key: c.LoadBalancerKey, Retryable: c.Retryable}
 	res, err := service.Command.Execute(c.Request.Context(), func(ctx context.Context) (*http.Response, error) { //nolint:bodyclose // the context closes it
+		defer bodyDeadline(ctx, c)()
 		res, err := service.Balance.Do(req.WithContext(ctx), call)
 		return res, blame(c, err)
 	})

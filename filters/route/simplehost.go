@@ -38,11 +38,14 @@ func (f simpleHost) Run(c *filters.Context) error {
 	if f.settings.ForceOriginalQuery {
 		c.Out.Query, c.Out.ForceQuery = c.Request.URL.RawQuery, c.Request.URL.ForceQuery
 	}
-	req := newRequest(c, routing.JoinURLPath(target.EscapedPath(), c.Out.Path))
+	req, err := newRequest(c, routing.JoinURLPath(target.EscapedPath(), c.Out.Path))
+	if err != nil {
+		return err
+	}
 	req.URL.Scheme, req.URL.Host = target.Scheme, target.Host
 	res, err := f.settings.Transport.RoundTrip(req) //nolint:bodyclose // the context closes it
-	if failure := c.BodyError(); err != nil && failure != nil {
-		return brokenBody(failure)
+	if failure := clientsFailure(c, err); failure != nil {
+		return failure
 	}
 	if err != nil {
 		return lb.Direct(req.Context(), target.Host, err)

@@ -1,0 +1,48 @@
+package route
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/gozer-gateway/gozer/filters"
+	"github.com/gozer-gateway/gozer/internal/headers"
+)
+
+// check refuses what filters have made of a request if it cannot be sent. The
+// failure is the filter's, so no upstream may hear of it or be blamed.
+func check(c *filters.Context, path string) error {
+	switch out := &c.Out; {
+	case !headers.IsToken(out.Method):
+		return fmt.Errorf("route: Out.Method %q is no method", out.Method)
+	case path != "" && path[0] != '/' || strings.IndexFunc(path, notInTarget) >= 0:
+		return errors.New("route: Out.Path is no escaped path")
+	case strings.IndexFunc(out.Query, notInTarget) >= 0:
+		return errors.New("route: Out.Query is no escaped query")
+	case out.ContentLength != 0 && out.Body == nil:
+		return errors.New("route: Out.ContentLength without Out.Body")
+	}
+	return checkFields(c)
+}
+
+// notInTarget reports bytes that no request target may hold (RFC 9112 3.2).
+func notInTarget(r rune) bool { return r <= ' ' || r >= 0x7f || r == '#' }
+
+// checkFields looks at what filters have set; what the client sent has been
+// read by a server of ours.
+func checkFields(c *filters.Context) error {
+	if c.Out.Host != "" && c.Out.Host != c.Request.Host {
+		if _, ok := headers.ParseAuthority(c.Out.Host); !ok {
+			return fmt.Errorf("route: Out.Host %q is no host", c.Out.Host)
+		}
+	}
+	for name, values := range c.Out.Header {
+		if headers.Inherited(values, c.Request.Header[name]) {
+			continue
+		}
+		if err := headers.Check(name, values); err != nil {
+			return fmt.Errorf("route: Out.Header: %w", err)
+		}
+	}
+	return nil
+}
