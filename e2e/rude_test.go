@@ -97,7 +97,7 @@ func TestShowRudeClients(t *testing.T) {
 	a, b := backendtest.Start(t, identify()), backendtest.Start(t, identify())
 	yaml := pairYAML(true, patience, a.Addr, b.Addr)
 	g := startGateway(t, yaml)
-	honest := startLoad(t, g.URL("/pair/x"), http.MethodGet, http.MethodPost)
+	honest := startLoad(t, g.URL("/pair/x"), http.MethodGet) // see TestShowServerKilledAndRevived for POST
 	clients := startRude(g, "/pair/x")
 	for _, victim := range []*backendtest.Backend{a, b} {
 		clients.Progress(200)
