@@ -2,58 +2,22 @@
 // as RFC 9112 and with few copies. What is ambiguous is refused, and what is
 // passed on is written anew, so the two sides never see different messages.
 //
-// # Shared building blocks
+// Server is the side towards clients and stands in for http.Server; Transport is
+// the side towards upstreams and stands in for http.Transport. Handlers and
+// callers see the standard types on both.
 //
-// One buffered reader stands on every connection. Its buffer comes from pools
-// that the server or transport owns, and goes back while the connection idles:
+// The files named wire_ and conn_ hold what both sides are built of. A reader
+// stands on every connection; its buffer comes from pools that the Server or
+// Transport owns, and goes back while the connection idles. A head is scanned in
+// that buffer, refused at the first bad byte, and then turned into one string,
+// of which method, target, names and values are slices; it is reused from message
+// to message. A body reads what a head has announced and knows whether it is
+// complete. Heads and chunks are appended to a caller's buffer, validated as they
+// are written. A prober looks at a socket without reading from it.
 //
-//	func newBuffers() *buffers
-//	func (r *reader) init(conn net.Conn, pool *buffers)
-//	func (r *reader) await() error           // until a byte is buffered; holds no buffer while it waits
-//	func (r *reader) fill() error            // at least one byte more
-//	func (r *reader) buffered() []byte       // until the next call of another method
-//	func (r *reader) discard(n int)
-//	func (r *reader) Read(p []byte) (int, error)
-//	func (r *reader) release()               // gives an empty buffer back
-//	func (r *reader) drop()                  // gives the buffer back with what it holds
-//
-// A head is parsed once into one string; names, values, method and target are
-// slices of it. It is reused from message to message:
-//
-//	func (h *head) reset(kind headKind)                    // requestHead or responseHead
-//	func (h *head) scan(b []byte, l *Limits) (int, error)  // 0 as long as the head is incomplete
-//	func (h *head) read(r *reader, l *Limits) error        // scan, fill and discard until it is complete
-//	func (h *head) finishRequest() error                   // after read: Host, framing, Expect, target
-//	func (h *head) finishResponse(method string) error     // after read: framing
-//	func (h *head) fillHeader(dst http.Header, values []string) []string
-//	func (h *head) fillURL(u *url.URL) error
-//	func (h *head) announced() http.Header                 // Trailer field, nil for none
-//	func (h *head) persistent() bool
-//	func (h *head) forget()                                // drops all references
-//
-// Results are fields of head: method, target, host, minor, status, reason,
-// fields, framing, length, connection, expectContinue, upgrade.
-//
-// Bodies are read and measured by
-//
-//	func (b *body) reset(src *reader, f framing, length int64, trailer *http.Header, l *Limits)
-//	func (b *body) Read(p []byte) (int, error)
-//	func (b *body) complete() bool
-//	func (b *body) remaining() (int64, bool)   // bytes left of a body of known length
-//	func (b *body) advance(n int64)            // they were taken from the connection itself
-//	func (b *body) discardBuffered() bool      // without blocking; true if the body is complete
-//
-// and written with
-//
-//	func appendRequestHead(dst []byte, r *http.Request, m message) ([]byte, error)
-//	func appendResponseHead(dst []byte, status int, h http.Header, m message) ([]byte, error)
-//	func appendInterimHead(dst []byte, status int, h http.Header) ([]byte, error)
-//	func frameChunk(buf []byte, n int) []byte
-//	func appendChunk(dst, data []byte) []byte
-//	func appendLastChunk(dst []byte, trailer http.Header) ([]byte, error)
-//
-// Connections are looked at without reading by
-//
-//	func newProber(conn net.Conn) *prober      // nil when the connection has no socket
-//	func (p *prober) peek() liveness           // quiet, readable or gone
+// The files named server_ and client_ belong to one side each. Neither keeps a
+// goroutine per request: the server has one per connection and the sweeper, which
+// drives all waits and finds clients that have left; the transport works on its
+// caller's, but for long uploads, which are sent beside the wait for the answer.
+// An Interrupter ends blocked work on either side when its request has ended.
 package http1
