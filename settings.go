@@ -2,9 +2,9 @@ package gozer
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gozer-gateway/gozer/config"
@@ -38,7 +38,8 @@ func routingSettings(cfg *config.Config) (routing.Settings, error) {
 	}
 	mapper, err := routing.NewPatternServiceRouteMapper(m.ServicePattern, m.RoutePattern)
 	if err != nil {
-		return s, err
+		const key = "gateway.service-route-mapper.route-pattern"
+		return s, misfit(key, cfg.Place(key), err)
 	}
 	s.Mapper = mapper
 	return s, nil
@@ -177,7 +178,7 @@ func fallbacks(cfg *config.Config, inGo []serviceFallback) (*fallback.Registry, 
 			static.Header.Set(name, value)
 		}
 		if err := static.Validate(); err != nil {
-			problems = append(problems, fmt.Errorf("gozer: gateway.fallback.%s: %w", service, err))
+			problems = append(problems, misfit("gateway.fallback."+service, f.Position, err))
 		}
 		entries = append(entries, fallback.Entry{Service: service, Provider: static})
 	}
@@ -185,6 +186,12 @@ func fallbacks(cfg *config.Config, inGo []serviceFallback) (*fallback.Registry, 
 		entries = append(entries, fallback.Entry{Service: f.service, Provider: f.provider})
 	}
 	return fallback.NewRegistry(entries...), errors.Join(problems...)
+}
+
+// misfit is an error about a setting that its own check could not see.
+func misfit(key string, at config.Position, err error) error {
+	message := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "fallback: "), "routing: ")
+	return &config.SettingsError{Findings: []config.Finding{{Severity: config.Error, Key: key, Position: at, Message: message}}}
 }
 
 // serviceIDs lists every service that can be asked for: those with settings,

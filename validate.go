@@ -45,6 +45,10 @@ func warnOfServletFilters(cfg *config.Config, report *config.Report) {
 // report has something about that very line already.
 func addRouteProblem(cfg *config.Config, report *config.Report, severity config.Severity, p routing.Problem) {
 	finding := config.Finding{Severity: severity, Message: p.String()}
+	if p.Route == "" { // about what all routes share
+		finding.Key = "zuul.ignored-patterns"
+		finding.Position = cfg.Place(finding.Key)
+	}
 	i := slices.IndexFunc(cfg.Zuul.Routes, func(r config.Route) bool { return r.Key == p.Route })
 	if i >= 0 {
 		finding = config.Finding{Severity: severity, Key: "zuul.routes." + p.Route, Position: cfg.Zuul.Routes[i].Position, Message: p.Message}
@@ -117,5 +121,5 @@ func unknownFilter(key, name string, at config.Position, known []filters.Spec) e
 	if near := config.Nearest(name, names); near != "" {
 		message += "; did you mean " + near + "?"
 	}
-	return &config.SettingsError{Findings: []config.Finding{{Severity: config.Error, Key: key, Position: at, Message: message}}}
+	return misfit(key, at, errors.New(message))
 }

@@ -32,6 +32,7 @@ func newBuilder(l *loader) *builder {
 			Hystrix:   Hystrix{Commands: map[string]*Command{}, ThreadPools: map[string]*ThreadPool{}},
 			Gateway:   Gateway{Fallback: map[string]*Fallback{}},
 			filters:   map[string]*FilterSettings{},
+			places:    map[string]Position{},
 		},
 	}
 }
@@ -46,6 +47,9 @@ func (b *builder) decode() {
 	effective := b.effective()
 	for _, s := range effective {
 		b.apply(s, expander)
+		if s.key != nil && s.places != nil && len(s.values) == 0 {
+			b.config.places[s.key.Name] = s.at
+		}
 	}
 	for _, s := range effective {
 		b.judge(s)

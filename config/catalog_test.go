@@ -35,6 +35,7 @@ func TestKeys(t *testing.T) {
 			if k.Type == classType || strings.HasPrefix(name, "spring.profiles") || strings.HasPrefix(name, "spring.config") {
 				return
 			}
+			before.places, after.places = nil, nil
 			if reflect.DeepEqual(before, after) {
 				t.Errorf("%s=%s changes nothing", name, other(k))
 			}

@@ -29,6 +29,7 @@ type Config struct {
 	Info map[string]any
 
 	filters map[string]*FilterSettings
+	places  map[string]Position
 }
 
 // Application is spring.application.* and spring.profiles.*.

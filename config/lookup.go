@@ -1,6 +1,13 @@
 package config
 
-import "time"
+import (
+	"math"
+	"time"
+)
+
+// Place tells where a key without a name of the user's in it was written, given in the
+// spelling of [Keys]; it is zero for a key that has its default.
+func (c *Config) Place(key string) Position { return c.places[key] }
 
 // RibbonFor gives the load-balancer settings of a service: its own <service>.ribbon.*
 // over ribbon.* over the defaults.
@@ -56,6 +63,9 @@ func (c *Config) TimeoutFor(service string) (budget, ribbon time.Duration) {
 
 func (r Ribbon) timeout() time.Duration {
 	attempts := (r.MaxAutoRetries + 1) * (r.MaxAutoRetriesNextServer + 1)
+	if r.ReadTimeout > time.Duration(math.MaxInt64/attempts)-r.ConnectTimeout {
+		return math.MaxInt64
+	}
 	return (r.ReadTimeout + r.ConnectTimeout) * time.Duration(attempts)
 }
 

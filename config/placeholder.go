@@ -7,10 +7,13 @@ import (
 	"strings"
 )
 
-// maxExpanded bounds what placeholders can blow a value up to.
+// maxExpanded bounds a value, and what placeholders can blow it up to.
 const maxExpanded = 1 << 20
 
-var errTooLong = errors.New("placeholders make the value too long")
+var (
+	errTooLong  = errors.New("the value is too long (at most 1MB)")
+	errExpanded = errors.New("placeholders make the value too long (at most 1MB)")
+)
 
 // expander replaces ${name} and ${name:default} in values. A name is another key, in
 // any spelling, or an environment variable.
@@ -52,6 +55,9 @@ func (e *expander) node(n *node, path string) (*node, error) {
 
 // text replaces the placeholders in a text; \${ stands for ${ itself.
 func (e *expander) text(s string) (string, error) {
+	if len(s) > maxExpanded {
+		return "", errTooLong
+	}
 	var b strings.Builder
 	for {
 		start := strings.Index(s, "${")
@@ -83,7 +89,7 @@ func (e *expander) text(s string) (string, error) {
 
 func tooLong(n int) error {
 	if n > maxExpanded {
-		return errTooLong
+		return errExpanded
 	}
 	return nil
 }

@@ -34,8 +34,10 @@ type Finding struct {
 
 func (f Finding) String() string {
 	var b strings.Builder
-	b.WriteString(f.Position.String())
-	b.WriteString(": ")
+	if f.Position.File != "" {
+		b.WriteString(f.Position.String())
+		b.WriteString(": ")
+	}
 	b.WriteString(f.Severity.String())
 	b.WriteString(": ")
 	if f.Key != "" {

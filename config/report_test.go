@@ -32,6 +32,9 @@ func TestReport(t *testing.T) {
 	if diff := cmp.Diff(want, r.String()); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
+	if got := (config.Finding{Key: "a", Message: "wrong"}).String(); got != "error: a: wrong" {
+		t.Errorf("a finding without a place: %q", got)
+	}
 	if err := r.Err(); !errors.Is(err, config.ErrInvalid) || !strings.Contains(err.Error(), "g:2: error: a: wrong") {
 		t.Errorf("Err() = %v", err)
 	}

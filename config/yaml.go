@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,6 +23,7 @@ type reader struct {
 	file   string
 	report *Report
 	nodes  int
+	path   []string // keys above what is being read
 }
 
 // documents gives the tables of a file. After broken YAML it gives none: half a file
@@ -84,13 +86,18 @@ func yamlLine(digits, message string) int {
 	return line
 }
 
+// key is the whole key of a place; names are those below the ones being read.
+func (r *reader) key(names ...string) string {
+	return strings.Join(append(slices.Clone(r.path), names...), ".")
+}
+
 // convert gives nil when a bound was passed, which has been reported then.
 func (r *reader) convert(y *yaml.Node, depth int) *node {
 	at := Position{r.file, y.Line}
 	if r.nodes++; depth > maxDepth || r.nodes > maxNodes {
 		if r.nodes <= maxNodes {
 			r.nodes = maxNodes // one report is enough
-			r.report.errorf("", at, "nested too deeply, or too many values")
+			r.report.errorf(r.key(), at, "nested too deeply, or too many values")
 		}
 		return nil
 	}
@@ -132,15 +139,17 @@ func (r *reader) mapping(y *yaml.Node, depth int) *node {
 	var base *node
 	for i := 0; i+1 < len(y.Content); i += 2 {
 		key, at := y.Content[i], Position{r.file, y.Content[i].Line}
+		r.path = append(r.path, key.Value)
 		value := r.convert(y.Content[i+1], depth+1)
+		r.path = r.path[:len(r.path)-1]
 		switch first, double := lines[key.Value]; {
 		case value == nil:
 		case key.Kind != yaml.ScalarNode:
-			r.report.errorf("", at, "a key must be a single value")
+			r.report.errorf(r.key(), at, "a key must be a single value")
 		case key.Tag == "!!merge":
 			base = value
 		case double:
-			r.report.errorf(key.Value, at, "duplicate key, first written in line %d", first)
+			r.report.errorf(r.key(key.Value), at, "duplicate key, first written in line %d", first)
 		default:
 			lines[key.Value] = key.Line
 			n.fields = append(n.fields, field{key.Value, value, at})
@@ -160,7 +169,7 @@ func (r *reader) underlaid(n, base *node) *node {
 	}
 	for _, b := range bases {
 		if b.kind != table {
-			r.report.errorf("<<", b.at, "expected a section to merge, found %s", b.kind)
+			r.report.errorf(r.key("<<"), b.at, "expected a section to merge, found %s", b.kind)
 			continue
 		}
 		for _, f := range b.fields {
