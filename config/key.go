@@ -181,8 +181,16 @@ func duration[T any](name, def, doc string, unit, low time.Duration, field func(
 	return row[T]{name: name, kind: kind, def: def, doc: doc, set: parsed(read, field)}
 }
 
-func size[T any](name, def, doc string, field func(*T) *int64) row[T] {
-	return row[T]{name: name, kind: "size", def: def, doc: doc, set: parsed(sizeOf, field)}
+// size is bounded where a value makes the gateway allocate as much.
+func size[T any](name, def, doc string, most int64, field func(*T) *int64) row[T] {
+	read := func(v *node) (int64, error) {
+		n, err := sizeOf(v)
+		if err == nil && n > most {
+			err = fault(v, "is too large (at most %s)", sizeName(most))
+		}
+		return n, err
+	}
+	return row[T]{name: name, kind: "size", def: def, doc: doc, set: parsed(read, field)}
 }
 
 func text[T any](name, def, doc string, field func(*T) *string) row[T] {

@@ -10,16 +10,24 @@ import (
 	"time"
 )
 
+// The bounds of what is allocated per request or connection, so that a slip of the
+// unit does not end the process.
+const (
+	mostHead   = 1 << 20
+	mostBuffer = 1 << 20
+	mostReplay = 64 << 20
+)
+
 func gatewayKeys() []Key {
 	keys := lift("gateway.", gateway,
 		duration("shutdown.wait", "0s", "time between \"not ready\" and \"no new connections\" at shutdown", time.Millisecond, 0, func(g *Gateway) *time.Duration { return &g.ShutdownWait }),
 		boolean("via", "true", "add `gozer` to the `Via` field of requests, and refuse those that go in a circle with 508", func(g *Gateway) *bool { return &g.Via }),
 		boolean("compat.error-status", "false", "answer routing failures with 500 nearly always, as Zuul did", func(g *Gateway) *bool { return &g.Compat.ErrorStatus }),
-		size("limits.max-replay-body", "64KB", "longest request body that is kept so that it can be sent again", func(g *Gateway) *int64 { return &g.Limits.MaxReplayBody }),
-		size("limits.max-request-body", "0", "longest request body; 0 means no limit", func(g *Gateway) *int64 { return &g.Limits.MaxRequestBody }),
+		size("limits.max-replay-body", "64KB", "longest request body that is kept so that it can be sent again", mostReplay, func(g *Gateway) *int64 { return &g.Limits.MaxReplayBody }),
+		size("limits.max-request-body", "0", "longest request body; 0 means no limit", math.MaxInt64, func(g *Gateway) *int64 { return &g.Limits.MaxRequestBody }),
 		duration("limits.header-timeout", "10s", "time for a client to send its request head; 0 means no limit", time.Millisecond, 0, func(g *Gateway) *time.Duration { return &g.Limits.HeaderTimeout }),
 		duration("limits.idle-timeout", "60s", "how long an idle client connection is kept; 0 means no limit", time.Millisecond, 0, func(g *Gateway) *time.Duration { return &g.Limits.IdleTimeout }),
-		size("limits.max-request-line", "8KB", "longest request line; with `nethttp` the limit of the head counts", func(g *Gateway) *int64 { return &g.Limits.MaxRequestLine }),
+		size("limits.max-request-line", "8KB", "longest request line; with `nethttp` the limit of the head counts", mostHead, func(g *Gateway) *int64 { return &g.Limits.MaxRequestLine }),
 		number("limits.max-headers", "100", "most header lines of a request, with the engine `native`", 1, 10_000, func(g *Gateway) *int { return &g.Limits.MaxHeaders }),
 		duration("limits.body-timeout", "30s", "each wait for more of a request body, with the engine `native`; 0 means no limit", time.Millisecond, 0, func(g *Gateway) *time.Duration { return &g.Limits.BodyTimeout }),
 		duration("limits.write-timeout", "60s", "each wait for a client to take more of a response, with the engine `native`; 0 means no limit", time.Millisecond, 0, func(g *Gateway) *time.Duration { return &g.Limits.WriteTimeout }),

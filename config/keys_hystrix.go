@@ -107,6 +107,9 @@ func poolKeyRows() []row[ThreadPool] {
 	}
 }
 
+// mostBuckets bounds what the window of a circuit breaker is parted into.
+const mostBuckets = 10_000
+
 // checkHystrix finds settings that contradict each other or that have no effect.
 func (b *builder) checkHystrix() {
 	b.checkCommand(defaultKey, &b.config.Hystrix.Default)
@@ -128,8 +131,14 @@ func (b *builder) checkHystrix() {
 func (b *builder) checkCommand(key string, c *Command) {
 	prefix := "hystrix.command." + key + ".metrics."
 	at := b.firstOf(prefix+"healthSnapshot.intervalInMilliseconds", prefix+"rollingStats.timeInMilliseconds")
-	if at != nil && c.RollingWindow < c.HealthSnapshotInterval {
-		b.report.errorf(at.name(), at.at, "the window of %s is shorter than the health snapshot interval of %s", c.RollingWindow, c.HealthSnapshotInterval)
+	switch window, interval := c.RollingWindow, c.HealthSnapshotInterval; {
+	case at == nil:
+	case window < interval:
+		b.report.errorf(at.name(), at.at, "the window of %s is shorter than the health snapshot interval of %s", window, interval)
+		c.RollingWindow = interval // it is built nevertheless, for the sake of a complete report
+	case window/interval > mostBuckets:
+		b.report.errorf(at.name(), at.at, "the window of %s holds more than %d health snapshot intervals of %s", window, mostBuckets, interval)
+		c.RollingWindow = interval
 	}
 	at = b.firstOf("hystrix.command." + key + ".circuitBreaker.forceClosed")
 	if at != nil && c.Breaker.ForceOpen && c.Breaker.ForceClosed {

@@ -37,7 +37,7 @@ func messageRows() []row[Zuul] {
 		texts("sensitive-headers", "Cookie, Set-Cookie, Authorization", "headers dropped in both directions unless a route has a list of its own", func(z *Zuul) *[]string { return &z.SensitiveHeaders }),
 		only[Zuul](Ignored, "set-content-length", "true", "Content-Length is sent whenever the length is known"),
 		boolean("include-debug-header", "false", "answer debugged requests with X-Zuul-Debug-Header", func(z *Zuul) *bool { return &z.IncludeDebugHeader }),
-		size("initial-stream-buffer-size", "8192", "buffer for copying a body", func(z *Zuul) *int64 { return &z.InitialStreamBufferSize }),
+		size("initial-stream-buffer-size", "8192", "buffer for copying a body", mostBuffer, func(z *Zuul) *int64 { return &z.InitialStreamBufferSize }),
 		boolean("ssl-hostname-validation-enabled", "true", "`false`: URL routes accept any certificate", func(z *Zuul) *bool { return &z.SSLHostnameValidationEnabled }),
 		boolean("debug.request", "false", "debug every request", func(z *Zuul) *bool { return &z.Debug.Request }),
 		text("debug.parameter", "debug", "query parameter that switches on debugging when it is `true`", func(z *Zuul) *string { return &z.Debug.Parameter }),

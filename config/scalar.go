@@ -211,6 +211,19 @@ func unitName(unit time.Duration) string {
 	}
 }
 
+// sizeName is the shortest way to write a size.
+func sizeName(n int64) string {
+	for _, unit := range []struct {
+		name  string
+		shift uint
+	}{{"GB", 30}, {"MB", 20}, {"KB", 10}} {
+		if n>>unit.shift > 0 && n%(1<<unit.shift) == 0 {
+			return strconv.FormatInt(n>>unit.shift, 10) + unit.name
+		}
+	}
+	return strconv.FormatInt(n, 10) + "B"
+}
+
 var sizePattern = regexp.MustCompile(`^([0-9]+)\s*(B|KB|MB|GB|TB)?$`)
 
 // sizeOf reads a plain number of bytes or a number with B, KB, MB, GB or TB, which

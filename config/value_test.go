@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -55,6 +56,38 @@ func TestSize(t *testing.T) {
 		if _, err := set(t, "gateway.limits.max-request-body", value); err == "" {
 			t.Errorf("%q is accepted", value)
 		}
+	}
+}
+
+func TestLongValues(t *testing.T) {
+	long := strings.Repeat("x", 5<<20)
+	for value, want := range map[string]string{
+		long:                       "the value is too long (at most 1MB)",
+		"${A}${A}${A}":             "placeholders make the value too long (at most 1MB)",
+		strings.Repeat("x", 1<<20): "",
+	} {
+		if _, err := set(t, "info.text", value, "A="+strings.Repeat("a", 500<<10)); err != want {
+			t.Errorf("%d bytes: %q, want %q", len(value), err, want)
+		}
+	}
+}
+
+func TestTimeoutsDoNotOverflow(t *testing.T) {
+	for _, value := range []string{"100000d", "106751d"} {
+		c, report := config.Load("", config.Options{Set: []string{"ribbon.ReadTimeout=" + value, "ribbon.ConnectTimeout=" + value, "ribbon.MaxAutoRetries=1000", "ribbon.MaxAutoRetriesNextServer=1000"}})
+		if budget, _ := c.TimeoutFor("users"); report.Err() != nil || budget != math.MaxInt64 {
+			t.Errorf("%s: %v, %s", value, report.Err(), budget)
+		}
+	}
+}
+
+func TestPlace(t *testing.T) {
+	c, _ := parse(t, "zuul:\n  ignoredPatterns: /a\n")
+	if got := c.Place("zuul.ignored-patterns"); got.Line != 2 {
+		t.Errorf("place %q", got)
+	}
+	if got := c.Place("server.address"); got != (config.Position{}) {
+		t.Errorf("place of a default %q", got)
 	}
 }
 
