@@ -104,8 +104,8 @@ func (b *builder) apply(s *setting, e *expander) {
 	}
 }
 
-// complain reports each of the joined errors. A deviation has its own severity, a
-// Finding its own place.
+// complain reports each of the joined errors. A deviation has its own severity, an
+// entry of a list its own place.
 func (b *builder) complain(s *setting, err error) {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, e := range joined.Unwrap() {
@@ -117,7 +117,11 @@ func (b *builder) complain(s *setting, err error) {
 	if d, ok := errors.AsType[deviation](err); ok && d.status != Refused {
 		severity = Warning
 	}
-	b.report.Add(Finding{severity, s.name(), s.value.at, err.Error()})
+	at := s.value.at
+	if entry, ok := errors.AsType[entryError](err); ok {
+		at = entry.at
+	}
+	b.report.Add(Finding{severity, s.name(), at, err.Error()})
 	if severity == Error && strings.HasPrefix(s.key.Name, "zuul.routes.<id>") {
 		b.route(s.values[0]).broken = true
 	}

@@ -1,6 +1,8 @@
 package config
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -81,21 +83,47 @@ func (b *builder) serviceRoutes() []Route {
 	return first
 }
 
+// lowTimeout is a setting that leaves some services no time for every retry.
+type lowTimeout struct {
+	*setting
+	budget   time.Duration
+	services []string
+}
+
 // checkTimeouts warns when there is no time for every retry (zuul.md 6.3): once per
-// setting that is too low, for the first service it cuts short.
+// setting that is too low, with the services it cuts short.
 func (b *builder) checkTimeouts() {
 	const suffix = ".execution.isolation.thread.timeoutInMilliseconds"
-	cut := map[*setting]int{}
+	var tooLow []*lowTimeout
 	for _, r := range b.serviceRoutes() {
 		budget, ribbon := b.config.TimeoutFor(r.Location)
 		s := b.firstOf("hystrix.command."+r.Location+suffix, "hystrix.command."+defaultKey+suffix)
 		if s == nil || budget >= ribbon || !b.config.HystrixFor(r.Location).TimeoutEnabled {
 			continue
 		}
-		if cut[s]++; cut[s] == 1 {
-			b.report.warnf(s.name(), s.at, "the timeout of %s is less than the connects, reads and retries of service %s may take (%s)",
-				short(budget), r.Location, short(ribbon))
+		i := slices.IndexFunc(tooLow, func(low *lowTimeout) bool { return low.setting == s })
+		if i < 0 {
+			i = len(tooLow)
+			tooLow = append(tooLow, &lowTimeout{setting: s, budget: budget})
 		}
+		tooLow[i].services = append(tooLow[i].services, fmt.Sprintf("%s (%s)", r.Location, short(ribbon)))
+	}
+	for _, low := range tooLow {
+		b.report.warnf(low.name(), low.at, "the timeout of %s is less than the connects, reads and retries of %s may take",
+			short(low.budget), handful("service", low.services))
+	}
+}
+
+// handful names the first few of many.
+func handful(noun string, names []string) string {
+	const most = 5
+	switch rest := len(names) - most; {
+	case len(names) == 1:
+		return noun + " " + names[0]
+	case rest <= 0:
+		return noun + "s " + strings.Join(names, ", ")
+	default:
+		return fmt.Sprintf("%ss %s and %d more", noun, strings.Join(names[:most], ", "), rest)
 	}
 }
 

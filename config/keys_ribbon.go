@@ -147,17 +147,7 @@ func setSecurePorts(r *Ribbon, v *node) (err error) {
 }
 
 func numbersOf(v *node, low, high int) ([]int, error) {
-	entries, err := listOf(v)
-	if err != nil {
-		return nil, err
-	}
-	numbers := make([]int, len(entries))
-	for i, e := range entries {
-		if numbers[i], err = intOf(e, low, high); err != nil {
-			return nil, err
-		}
-	}
-	return numbers, nil
+	return each(v, func(e *node) (int, error) { return intOf(e, low, high) })
 }
 
 const classType = "class name"

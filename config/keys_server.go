@@ -70,18 +70,11 @@ func shutdownMode() row[Config] {
 }
 
 func setTrustedProxies(c *Config, v *node) error {
-	entries, err := listOf(v)
-	if err != nil {
-		return err
+	proxies, err := each(v, prefixOf)
+	if err == nil {
+		c.Server.TrustedProxies = proxies
 	}
-	proxies := make([]netip.Prefix, len(entries))
-	for i, e := range entries {
-		if proxies[i], err = prefixOf(e); err != nil {
-			return err
-		}
-	}
-	c.Server.TrustedProxies = proxies
-	return nil
+	return err
 }
 
 func prefixOf(v *node) (netip.Prefix, error) {

@@ -84,15 +84,16 @@ func listOf(v *node) ([]*node, error) {
 	case list:
 	}
 	kept := make([]*node, 0, len(entries))
+	var problems []error
 	for _, e := range entries {
-		if e.kind != scalar {
-			return nil, fmt.Errorf("expected a list of single values, found %s in it", e.kind)
-		}
-		if strings.TrimSpace(e.text) != "" {
+		switch {
+		case e.kind != scalar:
+			problems = append(problems, entryError{fmt.Errorf("expected a list of single values, found %s in it", e.kind), e.at})
+		case strings.TrimSpace(e.text) != "":
 			kept = append(kept, e)
 		}
 	}
-	return kept, nil
+	return kept, errors.Join(problems...)
 }
 
 func splitCommas(v *node) []*node {
