@@ -29,6 +29,9 @@ type Settings struct {
 
 	// Version of the program, for the info endpoint.
 	Version string
+
+	// Info is shown by the info endpoint as it is, so it must hold no secrets.
+	Info map[string]any
 }
 
 // View is what the endpoints show of a gateway. It is asked at every request,

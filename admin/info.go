@@ -1,16 +1,17 @@
 package admin
 
 import (
+	"maps"
 	"net/http"
 	"runtime"
 )
 
+// info shows versions, and what info.* says; that wins.
 func (a *api) info(w http.ResponseWriter, _ *http.Request) {
-	type version struct {
-		Version string `json:"version"`
+	all := map[string]any{
+		"build": map[string]string{"version": a.settings.Version},
+		"go":    map[string]string{"version": runtime.Version()},
 	}
-	write(w, http.StatusOK, struct {
-		Build version `json:"build"`
-		Go    version `json:"go"`
-	}{version{a.settings.Version}, version{runtime.Version()}})
+	maps.Copy(all, a.settings.Info)
+	write(w, http.StatusOK, all)
 }

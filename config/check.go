@@ -17,7 +17,7 @@ func (b *builder) check() {
 	b.checkTimeouts()
 	b.checkPorts()
 	b.checkMapper()
-	if info, ok := b.info.plain().(map[string]any); ok {
+	if info, ok := b.info.masked().plain().(map[string]any); ok {
 		b.config.Info = info
 	}
 }

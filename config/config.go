@@ -25,7 +25,7 @@ type Config struct {
 	Gateway  Gateway
 	// LogLevels is logging.level.<name>: upper-case level by logger name; "root" is the default.
 	LogLevels map[string]string
-	// Info is info.* as it was nested, for /actuator/info.
+	// Info is info.* as it was nested, for /actuator/info. Secrets are masked.
 	Info map[string]any
 
 	filters map[string]*FilterSettings

@@ -39,6 +39,29 @@ func (n *node) quote() string {
 	return `"` + redact(text) + `"`
 }
 
+const mask = "******"
+
+// masked gives n without its secrets: values that a secret name stands above or that a
+// placeholder with such a name brought in, and the passwords of URLs.
+func (n *node) masked() *node {
+	c := *n
+	switch {
+	case n.kind == scalar && n.text != "" && (n.secret || isSecret(n.raw)):
+		c.text = mask
+	case n.kind == scalar:
+		c.text = userInfo.ReplaceAllString(n.text, mask+"@")
+	}
+	c.items = make([]*node, len(n.items))
+	for i, item := range n.items {
+		c.items[i] = item.masked()
+	}
+	c.fields = make([]field, len(n.fields))
+	for i, f := range n.fields {
+		c.fields[i] = field{f.name, f.value.masked(), f.at}
+	}
+	return &c
+}
+
 // redact hides credentials in URLs and cuts long text.
 func redact(text string) string {
 	text = userInfo.ReplaceAllString(text, "***@")
