@@ -26,7 +26,7 @@ func newBuilder(l *loader) *builder {
 		sections: map[Finding]bool{},
 		config: &Config{
 			Services:  map[string]*Ribbon{},
-			LogLevels: map[string]string{"root": "INFO"},
+			LogLevels: map[string]string{rootLogger: "INFO"},
 			Info:      map[string]any{},
 			Zuul:      Zuul{SemaphoreByService: map[string]int{}},
 			Hystrix:   Hystrix{Commands: map[string]*Command{}, ThreadPools: map[string]*ThreadPool{}},

@@ -23,7 +23,7 @@ type Config struct {
 	Services map[string]*Ribbon
 	Hystrix  Hystrix
 	Gateway  Gateway
-	// LogLevels is logging.level.<name>: upper-case level by logger name; "root" is the default.
+	// LogLevels is logging.level.<name>: upper-case level by logger name. Only "root" counts.
 	LogLevels map[string]string
 	// Info is info.* as it was nested, for /actuator/info. Secrets are masked.
 	Info map[string]any

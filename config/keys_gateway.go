@@ -47,8 +47,8 @@ func gatewayKeys() []Key {
 		row[Fallback]{name: "body", kind: "text", doc: "its body", set: setBody},
 	)...)
 	return append(keys, fallbackHeader(), filterBlock(), filterSetting(),
-		Key{Name: "logging.level.<logger>", Type: "trace, debug, info, warn, error, fatal, off", Default: "info", Doc: "least level that is logged; `root` is for all", set: setLogLevel},
-		Key{Name: "info.**", Type: "anything", Doc: "shown by /actuator/info", set: setInfo},
+		Key{Name: "logging.level.<logger>", Type: "trace, debug, info, warn, error, fatal, off", Default: "info", Doc: "least level that is logged by `root`, the one logger; other names have no effect", set: setLogLevel},
+		Key{Name: "info.**", Type: "anything", Doc: "shown by /actuator/info; values under names like `password` or `token` are not", set: setInfo},
 	)
 }
 
@@ -130,6 +130,8 @@ func nested(path []string, v *node) *node {
 	return v
 }
 
+const rootLogger = "root"
+
 func setLogLevel(b *builder, values []string, v *node) error {
 	var level string
 	levels := []string{"TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL", "OFF"}
@@ -137,8 +139,12 @@ func setLogLevel(b *builder, values []string, v *node) error {
 	if err := pick.set(b.config, v); err != nil {
 		return err
 	}
+	if strings.EqualFold(values[0], rootLogger) {
+		b.config.LogLevels[rootLogger] = level
+		return nil
+	}
 	b.config.LogLevels[values[0]] = level
-	return nil
+	return deviation{Ignored, "there is one logger; use `logging.level.root`"}
 }
 
 func setInfo(b *builder, values []string, v *node) error {
