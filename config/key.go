@@ -251,7 +251,7 @@ func (s Status) phrase() string {
 	case Planned:
 		return "has no effect yet"
 	case Refused:
-		return "not supported yet"
+		return "not supported"
 	default:
 		return fmt.Sprint(s)
 	}

@@ -167,7 +167,7 @@ func classRow(name string, same, near []string, instead string) row[Ribbon] {
 		case slices.Contains(near, short):
 			return deviation{Planned, instead + " instead of " + short}
 		}
-		return fault(v, "is not supported yet; %s", instead)
+		return fault(v, "is not supported; %s", instead)
 	}
 	return row[Ribbon]{name: name, kind: classType, def: "(" + same[0] + ")", doc: instead, set: set}
 }

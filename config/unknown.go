@@ -32,6 +32,9 @@ func (b *builder) unknown(s *setting) {
 		}
 		return
 	}
+	if b.misplaced(s) {
+		return
+	}
 	if known == len(s.path)-1 {
 		if hint := b.catalog.nearest(s.path); hint != "" || !strange {
 			b.report.errorf(s.name(), s.at, "unknown key%s", didYouMean(hint))
@@ -47,6 +50,41 @@ func (b *builder) unknown(s *setting) {
 	b.unknownSection(s, length, hint)
 }
 
+// misplaced reports keys that are right in another notation: an index of a list, a
+// route id with a dot.
+func (b *builder) misplaced(s *setting) bool {
+	last := len(s.path) - 1
+	if k, _ := b.catalog.find(s.path[:max(last, 1)]); k != nil && strings.HasPrefix(k.Type, "list") && wholeNumber.MatchString(s.path[last]) {
+		b.report.errorf(s.name(), s.at, "entries of a list have no keys of their own; write %s: a, b", joinKey(s.path[:last]))
+		return true
+	}
+	id := b.dottedRoute(s)
+	if id != nil {
+		b.once(Finding{
+			Error, strings.Join(s.path[:2+len(id)], "."), s.places[1+len(id)],
+			"unknown; a route id with a dot needs brackets: " + joinKey([]string{"zuul", "routes", strings.Join(id, ".")}),
+		})
+	}
+	return id != nil
+}
+
+// dottedRoute gives the parts of the id if s belongs to a route whose id was written
+// with dots: a field of it, or the route in one line.
+func (b *builder) dottedRoute(s *setting) []string {
+	last := len(s.path) - 1
+	if last < 3 || uniform(s.path[0]) != "zuul" || uniform(s.path[1]) != "routes" {
+		return nil
+	}
+	if field, _ := b.catalog.find([]string{"zuul", "routes", "id", s.path[last]}); field != nil && last > 3 {
+		return s.path[2:last]
+	}
+	hint := b.catalog.nearest(s.path)
+	if (hint == "" || strings.HasSuffix(hint, ".id")) && strings.Contains(s.value.text, "/") {
+		return s.path[2:]
+	}
+	return nil
+}
+
 // strangeSection tells whether a first segment could only be the name of a service.
 func (b *builder) strangeSection(first string) bool {
 	return b.catalog.byFirst[uniform(first)] == nil
@@ -57,6 +95,10 @@ func (b *builder) unknownSection(s *setting, length int, hint string) {
 	if length == len(s.path) {
 		f.Message = "unknown key" + didYouMean(hint)
 	}
+	b.once(f)
+}
+
+func (b *builder) once(f Finding) {
 	if !b.sections[f] {
 		b.sections[f] = true
 		b.report.Add(f)
