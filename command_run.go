@@ -28,14 +28,16 @@ func (c *command) run(ctx context.Context, args []string) int {
 		fmt.Fprint(c.err, report)
 		return exitFailure
 	}
-	logger := newLogger(c.err, cfg)
+	level := &slog.LevelVar{}
+	level.Set(logLevel(cfg))
+	logger := newLogger(c.err, level)
 	logFindings(logger, report)
 
 	var background sync.WaitGroup
 	defer background.Wait()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	own := []Option{WithLogger(logger), WithSource(f.reread(c.options, logger))}
+	own := []Option{WithLogger(logger), withLevel(level), WithSource(f.reread(c.options, logger))}
 	if *withDemo {
 		upstreams, err := demo.Listen(ctx)
 		if err != nil {
@@ -87,11 +89,7 @@ func (g *Gateway) reloadOnHangup(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-hangup:
-			if err := g.Refresh(ctx); err != nil {
-				g.options.logger.Error("reload refused, the running configuration stays", "error", err)
-				continue
-			}
-			g.options.logger.Info("configuration reloaded")
+			_ = g.refreshFor(ctx, "SIGHUP") // which has logged it
 		}
 	}
 }

@@ -3,6 +3,7 @@ package gozer
 import (
 	"context"
 	"io"
+	"log/slog"
 	"net/http"
 
 	"github.com/gozer-gateway/gozer/lb"
@@ -13,6 +14,9 @@ func Execute(ctx context.Context, out, errOut io.Writer, args []string, opts ...
 	c := command{out: out, err: errOut, options: opts}
 	return c.execute(ctx, args)
 }
+
+// WithLevel gives the level that follows logging.level.root.
+func WithLevel(l *slog.LevelVar) Option { return withLevel(l) }
 
 // Servers lists what the balancer of a service chooses from; nil for an unknown
 // service.

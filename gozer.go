@@ -51,14 +51,15 @@ func newGateway(cfg *config.Config, opts []Option) *Gateway {
 // Reload builds everything that cfg decides beside what is running and swaps
 // it in. Breakers, bulkheads, server statistics and connections go on by their
 // keys. If cfg is faulty, nothing changes and the error says why. Listeners
-// keep the addresses they were opened with.
+// keep the addresses and limits they were opened with; the log names each key
+// that differs from those and needs a restart.
 func (g *Gateway) Reload(cfg *config.Config) error {
 	g.reload.Lock()
 	defer g.reload.Unlock()
-	return g.replace(cfg)
+	return g.adopt(cfg)
 }
 
-// replace does the work of Reload; g.reload is held.
+// replace puts a configuration in force; g.reload is held.
 func (g *Gateway) replace(cfg *config.Config) error {
 	next, err := g.build(cfg)
 	if err != nil {
@@ -66,6 +67,32 @@ func (g *Gateway) replace(cfg *config.Config) error {
 	}
 	next.apply(g)
 	g.snapshot.Store(next)
+	return nil
+}
+
+// adopt is replace for a configuration that was asked for: the log level follows
+// it, and the log names what does not.
+func (g *Gateway) adopt(cfg *config.Config) error {
+	if err := g.replace(cfg); err != nil {
+		return err
+	}
+	if g.options.level != nil {
+		g.options.level.Set(logLevel(cfg))
+	}
+	for _, key := range cfg.NeedRestart(g.config) {
+		g.options.logger.Warn("needs a restart, the value of the start stays", "key", key)
+	}
+	return nil
+}
+
+// refreshFor is Refresh with a log line about who asked for it and what came of it.
+func (g *Gateway) refreshFor(ctx context.Context, asker string) error {
+	err := g.Refresh(ctx)
+	if err != nil {
+		g.options.logger.Error("reload refused, the running configuration stays", "asked by", asker, "error", err)
+		return err
+	}
+	g.options.logger.Info("configuration reloaded", "asked by", asker)
 	return nil
 }
 
@@ -81,7 +108,7 @@ func (g *Gateway) Refresh(ctx context.Context) error {
 			return err
 		}
 	}
-	return g.replace(cfg)
+	return g.adopt(cfg)
 }
 
 var _ http.Handler = (*Gateway)(nil)

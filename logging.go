@@ -3,24 +3,27 @@ package gozer
 import (
 	"io"
 	"log/slog"
+	"math"
 
 	"github.com/gozer-gateway/gozer/config"
 	"github.com/gozer-gateway/gozer/ribboncmd"
 )
 
-func newLogger(w io.Writer, cfg *config.Config) *slog.Logger {
-	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: logLevel(cfg.LogLevels["root"])}))
+func newLogger(w io.Writer, level slog.Leveler) *slog.Logger {
+	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: level}))
 }
 
 // logLevel maps Spring's level names, of which Go has fewer.
-func logLevel(name string) slog.Level {
-	switch name {
+func logLevel(cfg *config.Config) slog.Level {
+	switch cfg.LogLevels["root"] {
 	case "TRACE", "DEBUG":
 		return slog.LevelDebug
 	case "WARN":
 		return slog.LevelWarn
-	case "ERROR", "FATAL", "OFF":
+	case "ERROR", "FATAL":
 		return slog.LevelError
+	case "OFF":
+		return math.MaxInt
 	}
 	return slog.LevelInfo
 }

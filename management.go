@@ -1,9 +1,11 @@
 package gozer
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/gozer-gateway/gozer/admin"
+	"github.com/gozer-gateway/gozer/config"
 	"github.com/gozer-gateway/gozer/filters"
 	"github.com/gozer-gateway/gozer/ribboncmd"
 	"github.com/gozer-gateway/gozer/routing"
@@ -11,13 +13,21 @@ import (
 
 // Management returns the handler of the actuator endpoints, for tests and for
 // programs that serve it themselves; Run serves it on the management listener.
+// It follows the configuration in force.
 func (g *Gateway) Management() http.Handler {
-	m := g.config.Management
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		g.snapshot.Load().management.ServeHTTP(w, r)
+	})
+}
+
+func (g *Gateway) managementOf(cfg *config.Config) http.Handler {
+	m := cfg.Management
 	return admin.New(admin.Settings{
 		BasePath: m.BasePath,
 		Include:  m.Include,
 		Exclude:  m.Exclude,
 		Version:  g.options.version,
+		Info:     cfg.Info,
 	}, view{g})
 }
 
@@ -26,9 +36,10 @@ type view struct{ *Gateway }
 
 var _ admin.View = view{}
 
-func (v view) Routes() []*routing.Route       { return v.snapshot.Load().table.Routes() }
-func (v view) Filters() []filters.Info        { return v.snapshot.Load().chain.Filters() }
-func (v view) Meter() *filters.Meter          { return v.state.meter }
-func (v view) Commands() []ribboncmd.Snapshot { return v.state.commands.Snapshots() }
-func (v view) Ready() bool                    { return v.ready.Load() }
-func (v view) Components() []admin.Component  { return nil }
+func (v view) Routes() []*routing.Route          { return v.snapshot.Load().table.Routes() }
+func (v view) Filters() []filters.Info           { return v.snapshot.Load().chain.Filters() }
+func (v view) Meter() *filters.Meter             { return v.state.meter }
+func (v view) Commands() []ribboncmd.Snapshot    { return v.state.commands.Snapshots() }
+func (v view) Ready() bool                       { return v.ready.Load() }
+func (v view) Components() []admin.Component     { return nil }
+func (v view) Refresh(ctx context.Context) error { return v.refreshFor(ctx, "management endpoint") }

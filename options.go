@@ -20,6 +20,8 @@ type options struct {
 	local     func(*mux.Router)
 	sources   []discovery.Source
 	logger    *slog.Logger
+	level     *slog.LevelVar                               // of the logger, follows the configuration; nil: it does not
+	opened    func(g *Gateway, proxy, management net.Addr) // hears of the open listeners; management may be nil
 	version   string
 	source    func(context.Context) (*config.Config, error)
 	listen    func(ctx context.Context, address string) (net.Listener, error)
@@ -62,6 +64,15 @@ func WithLogger(l *slog.Logger) Option {
 	return func(o *options) { o.logger = l }
 }
 
+func withLevel(l *slog.LevelVar) Option {
+	return func(o *options) { o.level = l }
+}
+
+// withOpened is called by Run, once the listeners are open.
+func withOpened(f func(g *Gateway, proxy, management net.Addr)) Option {
+	return func(o *options) { o.opened = f }
+}
+
 // WithSource gives the function that reads the configuration again when a
 // refresh is asked for; without it a refresh keeps the configuration of New.
 func WithSource(read func(context.Context) (*config.Config, error)) Option {
@@ -83,7 +94,7 @@ func WithListen(listen func(ctx context.Context, address string) (net.Listener, 
 }
 
 func newOptions(opts []Option) options {
-	o := options{logger: slog.Default(), version: buildVersion(), listen: listenTCP}
+	o := options{logger: slog.Default(), version: buildVersion(), listen: listenTCP, opened: func(*Gateway, net.Addr, net.Addr) {}}
 	for _, set := range opts {
 		set(&o)
 	}

@@ -66,9 +66,9 @@ func pathOptions(cfg *config.Config) routing.PathOptions {
 }
 
 // urlPool are the settings of the connections of URL routes (zuul.host.*).
-func urlPool(cfg *config.Config) connections {
+func urlPool(cfg *config.Config) http1.TransportSettings {
 	h := cfg.Zuul.Host
-	return connections{cfg.Server.Engine, http1.TransportSettings{
+	return http1.TransportSettings{
 		ConnectTimeout: orDay(h.ConnectTimeout),
 		ReadTimeout:    orDay(h.SocketTimeout),
 		AcquireTimeout: h.ConnectionRequestTimeout,
@@ -76,7 +76,7 @@ func urlPool(cfg *config.Config) connections {
 		MaxPerHost:     h.MaxPerRouteConnections,
 		MaxLifetime:    h.TimeToLive,
 		SkipVerify:     !cfg.Zuul.SSLHostnameValidationEnabled,
-	}}
+	}
 }
 
 // orDay puts an end to what the configuration leaves without one.
@@ -88,8 +88,8 @@ func orDay(d time.Duration) time.Duration {
 }
 
 // servicePool are the settings of the connections of one service (ribbon.*).
-func servicePool(cfg *config.Config, r config.Ribbon) connections {
-	return connections{cfg.Server.Engine, http1.TransportSettings{
+func servicePool(r config.Ribbon) http1.TransportSettings {
+	return http1.TransportSettings{
 		ConnectTimeout: r.ConnectTimeout,
 		ReadTimeout:    r.ReadTimeout,
 		AcquireTimeout: r.AcquireTimeout,
@@ -97,7 +97,7 @@ func servicePool(cfg *config.Config, r config.Ribbon) connections {
 		MaxPerHost:     r.MaxConnectionsPerHost,
 		IdleTimeout:    r.IdleTimeout,
 		MaxLifetime:    r.PoolKeepAlive,
-	}}
+	}
 }
 
 func retryPolicy(cfg *config.Config, r config.Ribbon) lb.RetryPolicy {

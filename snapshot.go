@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 
 	"github.com/gorilla/mux"
@@ -12,6 +13,7 @@ import (
 	"github.com/gozer-gateway/gozer/fallback"
 	"github.com/gozer-gateway/gozer/filters"
 	"github.com/gozer-gateway/gozer/filters/route"
+	"github.com/gozer-gateway/gozer/internal/http1"
 	"github.com/gozer-gateway/gozer/lb"
 	"github.com/gozer-gateway/gozer/routing"
 )
@@ -28,6 +30,7 @@ type snapshot struct {
 	chain      *filters.Chain
 	signatures []string          // for Via
 	warnings   []routing.Problem // about routes that are not what they seem
+	management http.Handler
 }
 
 // apply makes the state follow the snapshot: balancers its policy and servers;
@@ -72,6 +75,7 @@ func (s services) ids() []string { return slices.Sorted(maps.Keys(s)) }
 // report; it must not serve.
 func (g *Gateway) build(cfg *config.Config) (*snapshot, error) {
 	s := &snapshot{config: cfg, discovered: g.hub.Services(), paths: pathOptions(cfg), pools: map[string]*pool{}, signatures: signatures()}
+	s.management = g.managementOf(cfg)
 	routes := s.route()
 	services := g.connect(s)
 	chained := g.chain(s)
@@ -142,16 +146,17 @@ func (g *Gateway) service(s *snapshot, id string, registry *fallback.Registry) (
 		Command: g.state.commands.Command(id, settings, registry.Provider(id)),
 		Balance: &lb.Command{
 			Balancer:  g.state.balancer(id),
-			Transport: g.transport(s, id, servicePool(s.config, ribbon)),
+			Transport: g.transport(s, id, servicePool(ribbon)),
 			Retry:     retryPolicy(s.config, ribbon),
 			Secure:    lb.SecurePolicy{IsSecure: ribbon.Secure, Ports: ribbon.SecurePorts},
 		},
 	}, nil
 }
 
-// transport returns the connections of a key, which the snapshot then uses.
-func (g *Gateway) transport(s *snapshot, key string, settings connections) transport {
-	s.pools[key] = g.state.pool(key, settings)
+// transport returns the connections of a key, which the snapshot then uses. The
+// engine is the one that the proxy's listener was opened with.
+func (g *Gateway) transport(s *snapshot, key string, settings http1.TransportSettings) transport {
+	s.pools[key] = g.state.pool(key, connections{g.config.Server.Engine, settings})
 	return s.pools[key].transport
 }
 

@@ -53,7 +53,7 @@ func manualTables() string {
 		fmt.Fprintf(&b, "\n### `%s`\n\n| key | type | default | meaning |\n|---|---|---|---|\n", s.title)
 		for _, k := range config.Keys() {
 			if k.Status == config.Supported && in(k.Name, s.prefixes) {
-				fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", k.Name, k.Type, shown(k.Default), k.Doc)
+				fmt.Fprintf(&b, "| `%s`%s | %s | %s | %s |\n", k.Name, restart(k), k.Type, shown(k.Default), k.Doc)
 			}
 		}
 	}
@@ -65,6 +65,14 @@ func manualTables() string {
 		}
 	}
 	return b.String()
+}
+
+// restart marks what a reload does not apply.
+func restart(k config.Key) string {
+	if k.Restart {
+		return " ⟳"
+	}
+	return ""
 }
 
 func in(name, prefixes string) bool {

@@ -33,6 +33,7 @@ type Key struct {
 	Default string
 	Status  Status
 	Doc     string
+	Restart bool // a reload does not apply it
 
 	pattern  pattern
 	verbatim bool
@@ -41,10 +42,10 @@ type Key struct {
 
 // Keys gives the table in the order of docs/configuration.md.
 func Keys() []Key {
-	return slices.Concat(
+	return markStartKeys(slices.Concat(
 		serverKeys(), managementKeys(), zuulKeys(), routeKeys(), ribbonKeys(),
 		hystrixKeys(), gatewayKeys(), foreignKeys(),
-	)
+	))
 }
 
 // hinted tells whether a key may be proposed for a misspelt one.

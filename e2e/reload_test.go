@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	reloaded = `msg="configuration reloaded"`
+	reloaded = `msg="configuration reloaded" "asked by"=SIGHUP`
 	refused  = `msg="reload refused, the running configuration stays"`
 )
 

@@ -1,0 +1,56 @@
+package config
+
+import "reflect"
+
+// startKey is a key that the listeners take from the configuration they were opened
+// with, and with them the whole gateway: a reload changes nothing about it.
+type startKey struct {
+	name  string
+	value func(c *Config) any
+}
+
+// startKeys is where [Key.Restart] and [Config.NeedRestart] come from.
+func startKeys() []startKey {
+	return []startKey{
+		{"server.port", func(c *Config) any { return c.Server.Port }},
+		{"server.address", func(c *Config) any { return c.Server.Address }},
+		{"server.max-http-request-header-size", func(c *Config) any { return c.Server.MaxHeaderSize }},
+		{"server.http1.engine", func(c *Config) any { return c.Server.Engine }},
+		{"management.server.port", func(c *Config) any { return c.Management.Port }},
+		{"management.server.address", func(c *Config) any { return c.Management.Address }},
+		{"gateway.limits.header-timeout", func(c *Config) any { return c.Gateway.Limits.HeaderTimeout }},
+		{"gateway.limits.idle-timeout", func(c *Config) any { return c.Gateway.Limits.IdleTimeout }},
+		{"gateway.limits.max-request-line", func(c *Config) any { return c.Gateway.Limits.MaxRequestLine }},
+		{"gateway.limits.max-headers", func(c *Config) any { return c.Gateway.Limits.MaxHeaders }},
+		{"gateway.limits.body-timeout", func(c *Config) any { return c.Gateway.Limits.BodyTimeout }},
+		{"gateway.limits.write-timeout", func(c *Config) any { return c.Gateway.Limits.WriteTimeout }},
+		{"gateway.limits.max-requests-per-connection", func(c *Config) any { return c.Gateway.Limits.MaxRequestsPerConnection }},
+		{"gateway.limits.max-connections", func(c *Config) any { return c.Gateway.Limits.MaxConnections }},
+		{"gateway.limits.max-connections-per-client", func(c *Config) any { return c.Gateway.Limits.MaxConnectionsPerClient }},
+	}
+}
+
+// NeedRestart names the keys, in the order of [Keys], in which c differs from the
+// configuration that the process was started with and which no reload applies.
+func (c *Config) NeedRestart(started *Config) []string {
+	var changed []string
+	for _, k := range startKeys() {
+		if !reflect.DeepEqual(k.value(c), k.value(started)) {
+			changed = append(changed, k.name)
+		}
+	}
+	return changed
+}
+
+// markStartKeys sets Restart in the rows that startKeys names.
+func markStartKeys(keys []Key) []Key {
+	start := map[string]bool{}
+	for _, k := range startKeys() {
+		start[k.name] = true
+	}
+	start["server.max-http-header-size"] = true // another name of one of them
+	for i := range keys {
+		keys[i].Restart = start[keys[i].Name]
+	}
+	return keys
+}

@@ -1,0 +1,120 @@
+package gozer_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gozer-gateway/gozer"
+	"github.com/gozer-gateway/gozer/config"
+)
+
+// logged is a logger whose lines can be read.
+func logged() (gozer.Option, *bytes.Buffer) {
+	var b bytes.Buffer
+	return gozer.WithLogger(slog.New(slog.NewTextHandler(&b, nil))), &b
+}
+
+func TestReloadNamesWhatNeedsARestart(t *testing.T) {
+	var settings strings.Builder
+	values := map[string]string{"server.http1.engine": "nethttp", "server.address": "127.0.0.9", "management.server.address": "127.0.0.9"}
+	var want []string
+	for _, k := range config.Keys() {
+		if !k.Restart || k.Name == "server.max-http-header-size" {
+			continue
+		}
+		value := values[k.Name]
+		if value == "" {
+			value = "9876"
+		}
+		if k.Name == "management.server.port" {
+			value = "9877"
+		}
+		settings.WriteString(k.Name + ": " + value + "\n")
+		want = append(want, k.Name)
+	}
+	if len(want) < 15 {
+		t.Fatalf("only %q need a restart", want)
+	}
+	log, lines := logged()
+	g := newGateway(t, "server.port: 8080\n", log)
+	reload(t, g, settings.String())
+	var got []string
+	for line := range strings.Lines(lines.String()) {
+		if _, key, ok := strings.Cut(strings.TrimSpace(line), "level=WARN msg=\"needs a restart, the value of the start stays\" key="); ok {
+			got = append(got, key)
+		}
+	}
+	if diff := cmp.Diff(slices.Sorted(slices.Values(want)), slices.Sorted(slices.Values(got))); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+
+	lines.Reset()
+	reload(t, g, "gateway.shutdown.wait: 9s\nspring.lifecycle.timeout-per-shutdown-phase: 9s\nserver.shutdown: immediate\nmanagement.endpoints.web.base-path: /x\nlogging.level.root: warn\n")
+	if lines.Len() > 0 {
+		t.Errorf("logged about what a reload applies: %s", lines)
+	}
+}
+
+func TestReloadMovesTheManagementEndpoints(t *testing.T) {
+	g := newGateway(t, "info.app.name: old\n")
+	m := g.Management()
+	reload(t, g, "management.endpoints.web: {base-path: /manage, exposure.exclude: filters}\ninfo.app: {name: new, password: hunter2}\n")
+	for target, status := range map[string]int{
+		"/actuator/info": http.StatusNotFound, "/manage/info": http.StatusOK, "/manage/filters": http.StatusNotFound,
+	} {
+		if got := get(t, m, target); got.Code != status {
+			t.Errorf("%s: %d, want %d", target, got.Code, status)
+		}
+	}
+	if got := get(t, m, "/manage/info").Body.String(); !strings.HasPrefix(got, `{"app":{"name":"new","password":"******"},"build":{`) {
+		t.Errorf("info: %s", got)
+	}
+}
+
+func TestReloadSetsTheLogLevel(t *testing.T) {
+	level := &slog.LevelVar{}
+	g := newGateway(t, "logging.level.ROOT: warn\n", gozer.WithLevel(level))
+	for name, want := range map[string]slog.Level{
+		"debug": slog.LevelDebug, "trace": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError, "fatal": slog.LevelError,
+	} {
+		reload(t, g, "logging.level.Root: "+name+"\n")
+		if level.Level() != want {
+			t.Errorf("%s: %s, want %s", name, level, want)
+		}
+	}
+	reload(t, g, "logging.level.root: off\n")
+	if level.Level() <= slog.LevelError+1000 {
+		t.Errorf("off: %s", level)
+	}
+	if err := g.Reload(parse(t, "zuul.ignored-patterns: '/{'\n")); err == nil || level.Level() < slog.LevelError {
+		t.Errorf("a refused reload: %v, level %s", err, level)
+	}
+}
+
+func TestReloadsAreLogged(t *testing.T) {
+	next, failure := parse(t, "server.port: 8080\n"), error(nil)
+	log, lines := logged()
+	g := newGateway(t, "server.port: 8080\n", log, gozer.WithSource(func(context.Context) (*config.Config, error) { return next, failure }))
+	for _, test := range []struct {
+		failure error
+		want    string
+	}{
+		{nil, `level=INFO msg="configuration reloaded" "asked by"="management endpoint"`},
+		{errors.New("gateway.yaml:3: odd"), `level=ERROR msg="reload refused, the running configuration stays" "asked by"="management endpoint" error="gateway.yaml:3: odd"`},
+	} {
+		lines.Reset()
+		failure = test.failure
+		ask(t, g.Management(), http.MethodPost, "/actuator/routes")
+		if !strings.Contains(lines.String(), test.want) {
+			t.Errorf("got %s\nwant %s", lines, test.want)
+		}
+	}
+}
