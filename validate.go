@@ -24,6 +24,7 @@ func Validate(cfg *config.Config, report *config.Report, opts ...Option) {
 		report.AddError("", config.Position{}, problem)
 	}
 	warnOfServletFilters(cfg, report)
+	warnOfEndpoints(cfg, report)
 	for _, warning := range s.warnings {
 		addRouteProblem(cfg, report, config.Warning, warning)
 	}

@@ -34,6 +34,9 @@ type Settings struct {
 	Info map[string]any
 }
 
+// IDs lists the endpoints that there are, in the order of the alphabet.
+func IDs() []string { return []string{"filters", "health", "info", "metrics", "routes"} }
+
 // View is what the endpoints show of a gateway. It is asked at every request,
 // from any goroutine, and answers by the configuration in force.
 type View interface {

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -213,6 +216,28 @@ func TestInfo(t *testing.T) {
 	got := ask(t, everything, &gateway{}, "GET /actuator/info").Body.String()
 	if want := `{"build":{"version":"1.2.3"},"go":{"version":"` + runtime.Version() + `"}}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestInfoOfTheConfiguration(t *testing.T) {
+	s := everything
+	s.Info = map[string]any{"app": map[string]any{"name": "Gate"}, "build": "mine"}
+	got := ask(t, s, &gateway{}, "GET /actuator/info").Body.String()
+	if want := `{"app":{"name":"Gate"},"build":"mine","go":{"version":"` + runtime.Version() + `"}}`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// TestIDs compares with the index, whose links begin with an id each.
+func TestIDs(t *testing.T) {
+	index := ask(t, everything, &gateway{}, "GET /actuator").Body.String()
+	served := map[string]bool{}
+	for _, name := range regexp.MustCompile(`"/?([a-z]+)(-[a-z]+)?":\{"href"`).FindAllStringSubmatch(index, -1) {
+		served[name[1]] = true
+	}
+	delete(served, "self")
+	if diff := cmp.Diff(admin.IDs(), slices.Sorted(maps.Keys(served))); diff != "" {
+		t.Errorf("-ids +served:\n%s", diff)
 	}
 }
 
