@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net"
 	"os"
 	"os/signal"
 	"sync"
@@ -47,7 +48,9 @@ func (c *command) run(ctx context.Context, args []string) int {
 		defer end() // after the gateway has drained
 		background.Go(func() { upstreams.Run(serving) })
 		own = append(own, WithLocal(func(r *mux.Router) { r.PathPrefix("/hello").Handler(demo.Hello()) }))
-		fmt.Fprint(c.out, demo.Tour(cfg.Server.Port, cfg.Management.Port))
+		own = append(own, withOpened(func(g *Gateway, proxy, management net.Addr) {
+			fmt.Fprint(c.out, demo.Tour(g.sights(proxy, management)))
+		}))
 	}
 	g, err := New(cfg, append(own, c.options...)...)
 	if err != nil {

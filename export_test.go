@@ -4,8 +4,10 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 
+	"github.com/gozer-gateway/gozer/internal/demo"
 	"github.com/gozer-gateway/gozer/lb"
 )
 
@@ -17,6 +19,11 @@ func Execute(ctx context.Context, out, errOut io.Writer, args []string, opts ...
 
 // WithLevel gives the level that follows logging.level.root.
 func WithLevel(l *slog.LevelVar) Option { return withLevel(l) }
+
+// Tour is what the demo prints about listeners at these addresses.
+func (g *Gateway) Tour(proxy, management net.Addr) string {
+	return demo.Tour(g.sights(proxy, management))
+}
 
 // Servers lists what the balancer of a service chooses from; nil for an unknown
 // service.

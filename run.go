@@ -33,6 +33,8 @@ func (g *Gateway) Run(ctx context.Context) error {
 	}
 	g.announce(servers)
 	g.ready.Store(true)
+	proxy, management := addresses(servers)
+	g.options.opened(g, proxy, management)
 	select {
 	case <-ctx.Done():
 		return g.shutDown(servers)
@@ -137,6 +139,13 @@ func (g *Gateway) closeAll(servers []*server) {
 		_ = s.http.Close()
 	}
 	g.state.closeIdle()
+}
+
+func addresses(servers []*server) (proxy, management net.Addr) {
+	if len(servers) > 1 {
+		management = servers[1].listener.Addr()
+	}
+	return servers[0].listener.Addr(), management
 }
 
 // announce logs where the gateway listens and, per service, the deadlines that

@@ -103,7 +103,12 @@ func (a *api) endpoint(id, path string, m methods) {
 }
 
 func (a *api) exposed(id string) bool {
-	return names(a.settings.Include, id) && !names(a.settings.Exclude, id)
+	return Exposed(a.settings.Include, a.settings.Exclude, id)
+}
+
+// Exposed reports whether an endpoint is served under these Settings.
+func Exposed(include, exclude []string, id string) bool {
+	return names(include, id) && !names(exclude, id)
 }
 
 func names(list []string, id string) bool {

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 )
 
 // Hello answers the "forward:" route of the sample gateway.yaml.
@@ -15,18 +17,41 @@ func Hello() http.Handler {
 	})
 }
 
-// Tour lists the requests worth trying, for the ports the gateway listens on.
-func Tour(proxy, management int) string {
-	return fmt.Sprintf(`Gozer's demo is running. In another terminal, try:
+// Sights are what a running gateway has to show.
+type Sights struct {
+	Proxy    string // host:port
+	Actuator string // host:port and base path of the endpoints; "" for none
 
-  curl http://127.0.0.1:%[1]d/users/7                  # a service: two instances take turns
-  curl "http://127.0.0.1:%[1]d/legacy/orders?x=1"      # a URL route: see what the upstream saw
-  curl http://127.0.0.1:%[1]d/local/you                # a handler of the gateway itself
-  curl http://127.0.0.1:%[1]d/nowhere                  # no route: Spring's error body
-  curl http://127.0.0.1:%[2]d/actuator/routes          # what is routed where
-  curl http://127.0.0.1:%[2]d/actuator/filters         # which filters run
+	// Routed reports whether a path pattern leads to a location.
+	Routed func(path, location string) bool
 
-Press Ctrl-C to stop.
+	// Endpoints are the ids of those that are served.
+	Endpoints []string
+}
 
-`, proxy, management)
+// sight is one line of the tour.
+type sight struct {
+	url, shows string
+	there      bool
+}
+
+// Tour lists the requests worth trying: those that the gateway routes as the
+// sample gateway.yaml does, and the endpoints.
+func Tour(s Sights) string {
+	var b strings.Builder
+	b.WriteString("Gozer's demo is running. In another terminal, try:\n\n")
+	for _, line := range []sight{
+		{s.Proxy + "/users/7", "a service: two instances take turns", s.Routed("/users/**", "users")},
+		{s.Proxy + "/legacy/orders?x=1", "a URL route: see what the upstream saw", s.Routed("/legacy/**", "http://"+Legacy+"/app")},
+		{s.Proxy + "/local/you", "a handler of the gateway itself", s.Routed("/local/**", "forward:/hello")},
+		{s.Proxy + "/nowhere", "no route: Spring's error body", true},
+		{s.Actuator + "/routes", "what is routed where", slices.Contains(s.Endpoints, "routes")},
+		{s.Actuator + "/filters", "which filters run", slices.Contains(s.Endpoints, "filters")},
+	} {
+		if line.there {
+			fmt.Fprintf(&b, "  curl %-48s # %s\n", `"http://`+line.url+`"`, line.shows)
+		}
+	}
+	b.WriteString("\nPress Ctrl-C to stop.\n\n")
+	return b.String()
 }
