@@ -14,8 +14,8 @@ import (
 // Run opens the listeners and serves until ctx ends, then drains: it stops
 // being ready, waits gateway.shutdown.wait, stops accepting, lets requests in
 // flight end within spring.lifecycle.timeout-per-shutdown-phase, cancels the
-// rest and closes idle connections. It returns nil after a clean drain. Call it
-// once.
+// rest and closes idle connections. With "server.shutdown: immediate" it cancels
+// at once. It returns nil after a clean drain. Call it once.
 func (g *Gateway) Run(ctx context.Context) error {
 	servers, err := g.listen(ctx)
 	if err != nil {
@@ -104,12 +104,13 @@ func (g *Gateway) open(ctx context.Context, name, address string, port int, serv
 func (g *Gateway) shutDown(servers []*server) error {
 	cfg := g.snapshot.Load().config
 	g.ready.Store(false)
-	g.options.logger.Info("shutting down", "wait", cfg.Gateway.ShutdownWait, "drain", cfg.Server.DrainTimeout)
-	<-time.After(cfg.Gateway.ShutdownWait)
 	defer g.closeAll(servers)
 	if !cfg.Server.Graceful {
+		g.options.logger.Info("shutting down at once")
 		return nil
 	}
+	g.options.logger.Info("shutting down", "wait", cfg.Gateway.ShutdownWait, "drain", cfg.Server.DrainTimeout)
+	<-time.After(cfg.Gateway.ShutdownWait)
 	ctx, cancel := context.WithTimeout(context.Background(), cfg.Server.DrainTimeout)
 	defer cancel()
 	if err := errors.Join(servers[0].http.Shutdown(ctx), g.tunnelsEnd(ctx)); err != nil {
@@ -157,6 +158,10 @@ func (g *Gateway) announce(servers []*server) {
 	s := g.snapshot.Load()
 	for _, id := range s.services.ids() {
 		budget, ribbon := s.config.TimeoutFor(id)
-		g.options.logger.Info("service", "id", id, "budget", budget, "attempts need", ribbon)
+		shown := budget.String()
+		if !s.config.HystrixFor(id).TimeoutEnabled {
+			shown = "none"
+		}
+		g.options.logger.Info("service", "id", id, "budget", shown, "attempts need", ribbon)
 	}
 }

@@ -173,11 +173,29 @@ func TestImmediateShutdown(t *testing.T) {
 		slow := p.start(t, proxy+"/slow")
 		stopped := time.Now()
 		p.stop()
-		if err := <-p.done; err != nil || time.Since(stopped) != 5*time.Second {
-			t.Errorf("Run returned %v after %v, want nil after the wait of 5s", err, time.Since(stopped))
+		if err := <-p.done; err != nil || time.Since(stopped) != 0 {
+			t.Errorf("Run returned %v after %v, want nil at once", err, time.Since(stopped))
 		}
 		if got := <-slow; got.err == nil {
 			t.Errorf("the request in flight got %d", got.status)
+		}
+	})
+}
+
+func TestServicesWithoutATimeoutHaveNoBudget(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log, lines := logged()
+		p := &place{network: memhttp.NewNetwork()}
+		r := run(t, newGateway(t, usersAt("books.ribbon.ReadTimeout: 2s\nhystrix.command.users.execution.timeout.enabled: false\n", "one:80"), log, p.listen()))
+		synctest.Wait()
+		r.stop()
+		if err := <-r.done; err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{"id=users budget=none", "id=books budget=6s"} {
+			if !strings.Contains(lines.String(), want) {
+				t.Errorf("%s is missing in\n%s", want, lines)
+			}
 		}
 	})
 }

@@ -233,7 +233,7 @@ type Gateway struct {
 	Fallback     map[string]*Fallback // by service id, "*" for all
 	Compat       Compat
 	Limits       Limits
-	ShutdownWait time.Duration // between "not ready" and "stop accepting"
+	ShutdownWait time.Duration // between "not ready" and "stop accepting", when graceful
 	Via          bool          // sign requests and know circles by it
 	Mapper       ServiceRouteMapper
 }

@@ -20,7 +20,7 @@ const (
 
 func gatewayKeys() []Key {
 	keys := lift("gateway.", gateway,
-		duration("shutdown.wait", "0s", "time between \"not ready\" and \"no new connections\" at shutdown", time.Millisecond, 0, func(g *Gateway) *time.Duration { return &g.ShutdownWait }),
+		duration("shutdown.wait", "0s", "time between \"not ready\" and \"no new connections\" at a graceful shutdown", time.Millisecond, 0, func(g *Gateway) *time.Duration { return &g.ShutdownWait }),
 		boolean("via", "true", "add `gozer` to the `Via` field of requests, and refuse those that go in a circle with 508", func(g *Gateway) *bool { return &g.Via }),
 		boolean("compat.error-status", "false", "answer routing failures with 500 nearly always, as Zuul did", func(g *Gateway) *bool { return &g.Compat.ErrorStatus }),
 		size("limits.max-replay-body", "64KB", "longest request body that is kept so that it can be sent again", mostReplay, func(g *Gateway) *int64 { return &g.Limits.MaxReplayBody }),
