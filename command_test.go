@@ -9,7 +9,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"testing/synctest"
 
 	"github.com/gozer-gateway/gozer"
 	"github.com/gozer-gateway/gozer/internal/backendtest"
@@ -28,6 +30,9 @@ func file(t *testing.T, yaml string) string {
 func TestCommandLine(t *testing.T) {
 	good := file(t, usersAndBooks)
 	bad := file(t, "server.prot: 1\ngateway.filters.Baner.text: hi\n")
+	odd := file(t, "zuul.ignored-patterns: [/ok, '/a/{']\ngateway.fallback.users: {status: 204, body: x}\n"+
+		"management.endpoints.web.exposure: {include: 'health, prometheus', exclude: 'env, helth, *'}\n"+
+		"gateway.service-route-mapper: {service-pattern: '(?<a>x)', route-pattern: '${b}'}\n")
 	healthy := backendtest.Start(t, says("{}"))
 	ill := backendtest.Start(t, backendtest.Answer(http.StatusServiceUnavailable, "{}"))
 	dead := backendtest.Start(t, says("{}"))
@@ -40,6 +45,13 @@ func TestCommandLine(t *testing.T) {
 	}{
 		{"version", []string{"version"}, 0, "1.2.3", ""},
 		{"help", []string{"help"}, 0, "usage: gateway [run]", ""},
+		{"help flag", []string{"--help"}, 0, "gateway health [--url", ""},
+		{"short help flag", []string{"-h"}, 0, "gateway health [--url", ""},
+		{"empty file name", []string{"check", "--config", ""}, 2, "", "--config is empty; was a variable not set?\nusage: gateway"},
+		{"empty file name to run", []string{"--config="}, 2, "", "--config is empty"},
+		{"empty profile", []string{"check", "--config", good, "--profile", "a", "--profile", ""}, 2, "", "--profile is empty"},
+		{"empty address", []string{"health", "--url", ""}, 2, "", "--url is empty"},
+		{"commas are no empty setting", []string{"check", "--config", good, "--set", "zuul.ignored-headers=a,,b"}, 0, "configuration is valid", ""},
 		{"help of a command", []string{"check", "-h"}, 0, "", "Usage of gateway check"},
 		{"unknown command", []string{"chek"}, 2, "", `unknown command "chek"`},
 		{"unknown flag", []string{"--confg", "x"}, 2, "", "-confg"},
@@ -49,6 +61,12 @@ func TestCommandLine(t *testing.T) {
 		{"check finds everything", []string{"check", "--config", bad}, 1, "gateway.yaml:1: error: server.prot: unknown key", ""},
 		{"check looks at filters", []string{"check", "--config", good, "--set", "gateway.filters.Banner.txt=x"}, 1, "unknown setting; did you mean text?", ""},
 		{"check only warns of servlet filters", []string{"check", "--config", good, "--set", "zuul.FormBodyWrapperFilter.pre.disable=true"}, 0, "warning: zuul.FormBodyWrapperFilter.pre.disable: has no effect", ""},
+		{"check places ignored patterns", []string{"check", "--config", odd}, 1, odd + `:1: error: zuul.ignored-patterns: ignored pattern "/a/{"`, ""},
+		{"check places fallbacks", []string{"check", "--config", odd}, 1, odd + ":2: error: gateway.fallback.users: status 204 has no body", ""},
+		{"check places mappers", []string{"check", "--config", odd}, 1, odd + ":4: error: gateway.service-route-mapper.route-pattern: ", ""},
+		{"check knows Spring's endpoints", []string{"check", "--config", odd}, 1, odd + `:3: warning: management.endpoints.web.exposure.include: "prometheus" is an endpoint of Spring that is not served; there are filters, health, info, metrics, routes`, ""},
+		{"check knows its endpoints", []string{"check", "--config", odd}, 1, odd + `:3: warning: management.endpoints.web.exposure.exclude: "helth" is no endpoint; there are`, ""},
+		{"check counts endpoints", []string{"check", "--config", odd}, 1, "3 errors, 2 warnings", ""},
 		{"check without a file", []string{"check", "--config", good + "x"}, 1, "cannot be read", ""},
 		{"run refuses a bad file", []string{"--config", bad}, 1, "", "gateway.yaml:1: error: server.prot: unknown key"},
 		{"run by name", []string{"run", "--config", bad}, 1, "", "server.prot"},
@@ -148,4 +166,26 @@ func TestRunCommandThatCannotListen(t *testing.T) {
 	if code != 1 || !strings.Contains(errOut.String(), "gateway: gozer: proxy listener") {
 		t.Errorf("code %d, %s", code, errOut.String())
 	}
+}
+
+func TestSecondSignalEndsAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		signals := make(chan os.Signal, 2)
+		code := -1
+		ctx := gozer.UntilSignal(t.Context(), signals, func(c int) { code = c })
+		synctest.Wait()
+		if ctx.Err() != nil {
+			t.Fatal("ended without a signal")
+		}
+		signals <- syscall.SIGTERM
+		synctest.Wait()
+		if ctx.Err() == nil || code != -1 {
+			t.Fatalf("first signal: %v, exit %d", ctx.Err(), code)
+		}
+		signals <- os.Interrupt
+		synctest.Wait()
+		if code != 1 {
+			t.Errorf("second signal: exit %d, want 1", code)
+		}
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 
 	"github.com/gozer-gateway/gozer/internal/demo"
 	"github.com/gozer-gateway/gozer/lb"
@@ -19,6 +20,11 @@ func Execute(ctx context.Context, out, errOut io.Writer, args []string, opts ...
 
 // WithLevel gives the level that follows logging.level.root.
 func WithLevel(l *slog.LevelVar) Option { return withLevel(l) }
+
+// UntilSignal is what Main does with signals.
+func UntilSignal(ctx context.Context, signals <-chan os.Signal, exit func(code int)) context.Context {
+	return untilSignal(ctx, signals, exit)
+}
 
 // Tour is what the demo prints about listeners at these addresses.
 func (g *Gateway) Tour(proxy, management net.Addr) string {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -16,12 +17,27 @@ import (
 
 // Main is the command line of a gateway: run (the default), check, health and
 // version. It ends the process with status 0, 1 for a failure or 2 for wrong
-// usage. A filter author's main calls it with options; nothing else is needed.
+// usage. SIGINT and SIGTERM shut down, and a second one ends the process at once.
+// A filter author's main calls it with options; nothing else is needed.
 func Main(opts ...Option) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	ctx := untilSignal(context.Background(), signals, os.Exit)
 	cli := command{out: os.Stdout, err: os.Stderr, options: opts}
 	os.Exit(cli.execute(ctx, os.Args[1:]))
+}
+
+// untilSignal returns a context that ends at the first signal. At the second one
+// there is no more waiting: exit is called with the status of a failure.
+func untilSignal(ctx context.Context, signals <-chan os.Signal, exit func(code int)) context.Context {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		<-signals
+		cancel()
+		<-signals
+		exit(exitFailure)
+	}()
+	return ctx
 }
 
 const usage = `usage: gateway [run] [--config gateway.yaml] [--profile p] [--set key=value] [--demo]
@@ -44,7 +60,7 @@ type command struct {
 
 func (c *command) execute(ctx context.Context, args []string) int {
 	verb := "run"
-	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
+	if len(args) > 0 && (!strings.HasPrefix(args[0], "-") || slices.Contains([]string{"-h", "-help", "--help"}, args[0])) {
 		verb, args = args[0], args[1:]
 	}
 	switch verb {
@@ -57,7 +73,7 @@ func (c *command) execute(ctx context.Context, args []string) int {
 	case "version":
 		fmt.Fprintln(c.out, newOptions(c.options).version)
 		return exitOK
-	case "help":
+	case "help", "-h", "-help", "--help":
 		fmt.Fprint(c.out, usage)
 		return exitOK
 	}
@@ -99,7 +115,26 @@ func (f *flags) parse(args []string) (int, bool) {
 		fmt.Fprintf(f.set.Output(), "gateway: unexpected argument %q\n", f.set.Arg(0))
 		return exitUsage, false
 	}
+	if empty := f.empty(); empty != "" {
+		fmt.Fprintf(f.set.Output(), "gateway: --%s is empty; was a variable not set?\n%s", empty, usage)
+		return exitUsage, false
+	}
 	return exitOK, true
+}
+
+// empty returns the name of a flag that was given without a value.
+func (f *flags) empty() string {
+	name := ""
+	f.set.Visit(func(given *flag.Flag) {
+		values := []string{given.Value.String()}
+		if several, ok := given.Value.(*list); ok {
+			values = *several
+		}
+		if slices.Contains(values, "") {
+			name = given.Name
+		}
+	})
+	return name
 }
 
 // load reads the configuration and looks at it with everything that the
