@@ -9,11 +9,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gozer-gateway/gozer"
 	"github.com/gozer-gateway/gozer/config"
+	"github.com/gozer-gateway/gozer/internal/memhttp"
 )
 
 // logged is a logger whose lines can be read.
@@ -117,4 +120,19 @@ func TestReloadsAreLogged(t *testing.T) {
 			t.Errorf("got %s\nwant %s", lines, test.want)
 		}
 	}
+}
+
+func TestReloadChangesTheShutdown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &place{network: memhttp.NewNetwork()}
+		g := newGateway(t, draining, p.listen())
+		r := run(t, g)
+		synctest.Wait()
+		reload(t, g, "server.address: 127.0.0.1\ngateway.shutdown.wait: 2s\n")
+		stopped := time.Now()
+		r.stop()
+		if err := <-r.done; err != nil || time.Since(stopped) != 2*time.Second {
+			t.Errorf("Run returned %v after %v, want nil after the new wait of 2s", err, time.Since(stopped))
+		}
+	})
 }
