@@ -79,17 +79,8 @@ type connections struct {
 }
 
 func newTransport(s connections) transport {
-	if s.engine != config.NetHTTP {
-		return http1.NewTransport(s.TransportSettings)
+	if s.engine == config.NetHTTP {
+		return upstream.New(s.TransportSettings)
 	}
-	return upstream.New(upstream.Settings{
-		ConnectTimeout: s.ConnectTimeout,
-		ReadTimeout:    s.ReadTimeout,
-		AcquireTimeout: s.AcquireTimeout,
-		MaxTotal:       s.MaxTotal,
-		MaxPerHost:     s.MaxPerHost,
-		IdleTimeout:    s.IdleTimeout,
-		MaxHeaderBytes: s.MaxHeaderBytes,
-		SkipVerify:     s.SkipVerify,
-	})
+	return http1.NewTransport(s.TransportSettings)
 }

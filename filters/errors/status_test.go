@@ -14,7 +14,7 @@ import (
 	"github.com/gozer-gateway/gozer/filters"
 	errorfilter "github.com/gozer-gateway/gozer/filters/errors"
 	"github.com/gozer-gateway/gozer/filters/filtertest"
-	"github.com/gozer-gateway/gozer/internal/upstream"
+	"github.com/gozer-gateway/gozer/internal/http1"
 	"github.com/gozer-gateway/gozer/lb"
 	"github.com/gozer-gateway/gozer/ribboncmd"
 	"github.com/gozer-gateway/gozer/routing"
@@ -24,7 +24,7 @@ var (
 	errRefused     = &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
 	errDialTimeout = &net.OpError{Op: "dial", Net: "tcp", Err: timeout{}}
 	errUnknownHost = &net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: "nowhere.test", IsNotFound: true}}
-	errReadTimeout = upstream.ErrReadTimeout
+	errReadTimeout = http1.ErrReadTimeout
 )
 
 type timeout struct{}
@@ -87,7 +87,7 @@ func TestStatus(t *testing.T) {
 		"no way to the host":                    {call(&net.OpError{Op: "dial", Err: syscall.EHOSTUNREACH}), 502, "NO_ROUTE_TO_HOST_EXCEPTION"},
 		"configuration":                         {ofKind(lb.Configuration), 500, "CONFIGURATION"},
 		"the deadline reached the call":         {ofKind(lb.SocketTimeout), 504, "SOCKET_TIMEOUT_EXCEPTION"},
-		"no free connection":                    {call(upstream.ErrPoolExhausted), 503, "CONNECT_EXCEPTION"},
+		"no free connection":                    {call(http1.ErrPoolExhausted), 503, "CONNECT_EXCEPTION"},
 		"Hystrix timeout":                       {service(ribboncmd.Timeout, ribboncmd.ErrTimeout), 504, "TIMEOUT"},
 		"semaphore full":                        {service(ribboncmd.SemaphoreRejected, ribboncmd.ErrSemaphoreRejected), 503, "REJECTED_SEMAPHORE_EXECUTION"},
 		"pool full":                             {service(ribboncmd.ThreadPoolRejected, ribboncmd.ErrThreadPoolRejected), 503, "REJECTED_THREAD_EXECUTION"},
@@ -148,7 +148,7 @@ func TestCompatStatus(t *testing.T) {
 		"errRefused, retryable":            {exhausted(errRefused), true, 500, "COMMAND_EXCEPTION"},
 		"zuul 146 no server":               {call(lb.ErrNoServer), false, 500, "GENERAL"},
 		"no server, retryable":             {call(lb.ErrNoServer), true, 500, "GENERAL"},
-		"pool wait":                        {call(upstream.ErrPoolExhausted), false, 500, "GENERAL"},
+		"pool wait":                        {call(http1.ErrPoolExhausted), false, 500, "GENERAL"},
 		"Hystrix timeout":                  {service(ribboncmd.Timeout, ribboncmd.ErrTimeout), false, 500, "TIMEOUT"},
 		"circuit open":                     {service(ribboncmd.ShortCircuited, ribboncmd.ErrShortCircuited), true, 500, "SHORTCIRCUIT"},
 		"semaphore full":                   {service(ribboncmd.SemaphoreRejected, ribboncmd.ErrSemaphoreRejected), false, 500, "REJECTED_SEMAPHORE_EXECUTION"},

@@ -5,7 +5,6 @@ import (
 	"net/http"
 
 	"github.com/gozer-gateway/gozer/internal/http1"
-	"github.com/gozer-gateway/gozer/internal/upstream"
 	"github.com/gozer-gateway/gozer/lb"
 	"github.com/gozer-gateway/gozer/ribboncmd"
 )
@@ -41,7 +40,7 @@ func called(call *lb.Error) Answer {
 }
 
 func calledStatus(call *lb.Error) int {
-	if errors.Is(call, upstream.ErrPoolExhausted) || errors.Is(call, http1.ErrPoolExhausted) {
+	if errors.Is(call, http1.ErrPoolExhausted) {
 		return http.StatusServiceUnavailable
 	}
 	switch lastKind(call) {

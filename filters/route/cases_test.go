@@ -16,6 +16,7 @@ import (
 	"github.com/gozer-gateway/gozer/filters/filtertest"
 	"github.com/gozer-gateway/gozer/filters/route"
 	"github.com/gozer-gateway/gozer/internal/backendtest"
+	"github.com/gozer-gateway/gozer/internal/http1"
 	"github.com/gozer-gateway/gozer/internal/upstream"
 	"github.com/gozer-gateway/gozer/lb"
 	"github.com/gozer-gateway/gozer/ribboncmd"
@@ -35,7 +36,7 @@ func (s single) Service(string) *route.Service { return s.service }
 // ways lead to the server at addr over real connections.
 func ways(t *testing.T, addr string) []way {
 	t.Helper()
-	transport := upstream.New(upstream.Settings{})
+	transport := upstream.New(http1.TransportSettings{})
 	t.Cleanup(transport.CloseIdle)
 	server, err := lb.ParseServer(addr)
 	if err != nil {

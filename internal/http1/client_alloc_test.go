@@ -100,7 +100,7 @@ func BenchmarkTransport(b *testing.B) {
 			return t, t.CloseIdle
 		}},
 		{"net-http", func() (http.RoundTripper, func()) {
-			t := nethttp.New(nethttp.Settings{})
+			t := nethttp.New(http1.TransportSettings{})
 			return t, t.CloseIdle
 		}},
 	}

@@ -38,7 +38,8 @@ type TransportSettings struct {
 	SkipVerify bool
 }
 
-func (s TransportSettings) withDefaults() TransportSettings {
+// WithDefaults fills in the defaults.
+func (s TransportSettings) WithDefaults() TransportSettings {
 	positive(&s.ConnectTimeout, time.Second)
 	positive(&s.ReadTimeout, time.Second)
 	positive(&s.AcquireTimeout, s.ConnectTimeout)

@@ -24,7 +24,7 @@ var _ http.RoundTripper = (*Transport)(nil)
 
 // NewTransport returns a Transport without any connection. It starts nothing.
 func NewTransport(s TransportSettings) *Transport {
-	s = s.withDefaults()
+	s = s.WithDefaults()
 	return &Transport{
 		dialer:      newDialer(s),
 		pool:        newPool(s),

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/gozer-gateway/gozer/internal/http1"
 )
 
 // body bounds the pauses of a response body and gives its connection back when
@@ -28,7 +30,7 @@ func (b *body) Read(p []byte) (int, error) {
 		b.timer.Stop()
 	}
 	if err != nil && !errors.Is(err, io.EOF) && b.late.Load() {
-		err = ErrReadTimeout
+		err = http1.ErrReadTimeout
 	}
 	return n, err
 }
@@ -45,7 +47,7 @@ func (b *body) arm() {
 
 func (b *body) expire() {
 	b.late.Store(true)
-	b.cancel(ErrReadTimeout)
+	b.cancel(http1.ErrReadTimeout)
 }
 
 func (b *body) Close() error {

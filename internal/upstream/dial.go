@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net"
 	"time"
+
+	"github.com/gozer-gateway/gozer/internal/http1"
 )
 
 // dialer opens connections. Its failures say that nothing of a request was
@@ -16,7 +18,7 @@ type dialer struct {
 	wait time.Duration // for the handshake
 }
 
-func newDialer(s Settings) *dialer {
+func newDialer(s http1.TransportSettings) *dialer {
 	return &dialer{
 		net: net.Dialer{Timeout: s.ConnectTimeout},
 		tls: &tls.Config{

@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/gozer-gateway/gozer/internal/http1"
 )
 
 // limits bounds how many requests, and so how many HTTP/1.1 connections, are
@@ -26,7 +28,7 @@ type host struct {
 
 type semaphore chan struct{}
 
-func newLimits(s Settings) *limits {
+func newLimits(s http1.TransportSettings) *limits {
 	return &limits{
 		total:   make(semaphore, s.MaxTotal),
 		perHost: s.MaxPerHost,
@@ -91,7 +93,7 @@ func (s semaphore) take(ctx context.Context, d *deadline) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	case <-d.expired():
-		return ErrPoolExhausted
+		return http1.ErrPoolExhausted
 	}
 }
 

@@ -4,13 +4,14 @@ import (
 	"testing"
 
 	"github.com/gozer-gateway/gozer/internal/backendtest"
+	"github.com/gozer-gateway/gozer/internal/http1"
 	"github.com/gozer-gateway/gozer/internal/upstream"
 )
 
 func TestTransport(t *testing.T) {
 	backendtest.TransportSuite{
 		New: func(s backendtest.TransportSettings) backendtest.Transport {
-			return upstream.New(upstream.Settings{
+			return upstream.New(http1.TransportSettings{
 				ReadTimeout:    s.ReadTimeout,
 				AcquireTimeout: s.AcquireTimeout,
 				MaxTotal:       s.MaxTotal,
@@ -19,7 +20,7 @@ func TestTransport(t *testing.T) {
 				SkipVerify:     s.SkipVerify,
 			})
 		},
-		ErrReadTimeout:   upstream.ErrReadTimeout,
-		ErrPoolExhausted: upstream.ErrPoolExhausted,
+		ErrReadTimeout:   http1.ErrReadTimeout,
+		ErrPoolExhausted: http1.ErrPoolExhausted,
 	}.Run(t)
 }
