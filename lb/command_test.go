@@ -12,8 +12,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/gozer-gateway/gozer/internal/race"
 	"github.com/gozer-gateway/gozer/lb"
 )
@@ -207,23 +205,6 @@ func TestStatusRetries(t *testing.T) {
 		_, err := do(t, c, newRequest(t.Context(), t, "GET", ""), retryable)
 		if err == nil || len(err.Attempts) != 2 || err.Attempts[0].Status != 503 || err.Attempts[0].Err != nil || err.Attempts[1].Server != "b" {
 			t.Errorf("error %+v", err)
-		}
-	})
-}
-
-func TestParseStatusCodes(t *testing.T) {
-	t.Run("ribbon 130", func(t *testing.T) {
-		codes, rejected := lb.ParseStatusCodes("404, 418,502,foo, ,")
-		if diff := cmp.Diff([]int{404, 418, 502}, codes); diff != "" {
-			t.Error(diff)
-		}
-		if diff := cmp.Diff([]string{"foo"}, rejected); diff != "" {
-			t.Error(diff)
-		}
-	})
-	t.Run("empty", func(t *testing.T) {
-		if codes, rejected := lb.ParseStatusCodes(""); codes != nil || rejected != nil {
-			t.Errorf("%v, %v; want nothing", codes, rejected)
 		}
 	})
 }

@@ -28,17 +28,3 @@ func ServersFrom(instances []discovery.Instance) ([]Server, error) {
 	}
 	return servers, errors.Join(errs...)
 }
-
-// Instances is the way back: what a discovery source reports for servers that the
-// configuration lists for a service.
-func Instances(service string, servers []Server) []discovery.Instance {
-	instances := make([]discovery.Instance, len(servers))
-	for i := range servers {
-		s := &servers[i]
-		instances[i] = discovery.Instance{
-			ID: s.id(), Service: service, Host: s.Host, Port: s.Port,
-			Scheme: s.Scheme, Secure: s.Secure, Zone: s.Zone, Metadata: s.Metadata,
-		}
-	}
-	return instances
-}

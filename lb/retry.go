@@ -3,8 +3,6 @@ package lb
 import (
 	"net/http"
 	"slices"
-	"strconv"
-	"strings"
 )
 
 // DefaultMaxReplayBytes is how much of a body DefaultRetryPolicy keeps.
@@ -34,24 +32,6 @@ type RetryPolicy struct {
 // DefaultRetryPolicy is Ribbon's: one further server, no further attempt on the same.
 func DefaultRetryPolicy() RetryPolicy {
 	return RetryPolicy{MaxNext: 1, MaxReplayBytes: DefaultMaxReplayBytes}
-}
-
-// ParseStatusCodes reads retryableStatusCodes, numbers between commas. What is neither
-// a number nor blank is returned as rejected.
-func ParseStatusCodes(list string) (codes []int, rejected []string) {
-	for item := range strings.SplitSeq(list, ",") {
-		item = strings.TrimSpace(item)
-		if item == "" {
-			continue
-		}
-		code, err := strconv.Atoi(item)
-		if err != nil {
-			rejected = append(rejected, item)
-			continue
-		}
-		codes = append(codes, code)
-	}
-	return codes, rejected
 }
 
 // repeats reports that a request with this method may be delivered more than once.

@@ -9,34 +9,6 @@ import (
 	"github.com/gozer-gateway/gozer/routing"
 )
 
-// The table of spec 3.2.
-func TestParseShorthand(t *testing.T) {
-	for _, tc := range []struct{ key, value, id, path, location, kind string }{
-		{"users", "/myusers/**", "myusers", "/myusers/**", "users", "service"},
-		{"users", "myusers/**", "myusers", "/myusers/**", "users", "service"},
-		{"other", "/test/**=http://h:7777/local", "test", "/test/**", "http://h:7777/local", "url"},
-		{"other", " /test/** = HTTPS://h?=x ", "", "", "", "a query"},
-		{"f", "/x/**=forward:/y", "x", "/x/**", "forward:/y", "forward"},
-		{"legacy", "/**", "legacy", "/**", "legacy", "service"},
-		{"s", "/a/**/b = svc", "a/b", "/a/**/b", "svc", "service"},
-		{"users", "", "users", "/users/**", "users", "service"},
-	} {
-		t.Run("zuul 3.2 "+tc.key+": "+tc.value, func(t *testing.T) {
-			table, problems := routing.Build(settings(routing.ParseShorthand(tc.key, tc.value)), nil)
-			if tc.id == "" {
-				if len(problems) != 1 || !strings.Contains(problems[0].Message, tc.kind) {
-					t.Fatalf("got problems %v, want one with %q", problems, tc.kind)
-				}
-				return
-			}
-			got := table.Routes()[0]
-			if got.ID != tc.id || got.Path != tc.path || got.Location != tc.location || got.Kind.String() != tc.kind {
-				t.Errorf("got %s %s %s %v", got.ID, got.Path, got.Location, got.Kind)
-			}
-		})
-	}
-}
-
 func TestBuildDefaults(t *testing.T) {
 	for _, tc := range []struct {
 		name               string

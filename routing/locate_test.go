@@ -24,8 +24,8 @@ func TestLocate(t *testing.T) {
 		{"zuul 31 UTF-8", prefixed("/api", true), []routing.RouteSettings{route("foo", "/foo/**", "foo")}, "/api/foo/ol%C3%A9%D7%93", "foo /ol%C3%A9%D7%93"},
 		{"zuul 32 not the first of two", nil, []routing.RouteSettings{kept("admin", "/admin/**", ""), kept("api", "/api/**", "")}, "/api/admin/index", "api /api/admin/index"},
 
-		{"zuul 38 shorthand", nil, []routing.RouteSettings{routing.ParseShorthand("foo", "/foo/**")}, "/foo/1", "foo /1"},
-		{"zuul 39 prefix", prefixed("/proxy", true), []routing.RouteSettings{routing.ParseShorthand("foo", "/foo/**")}, "/proxy/foo/1", "foo /1"},
+		{"zuul 38 shorthand", nil, []routing.RouteSettings{{Key: "foo", Path: "/foo/**"}}, "/foo/1", "foo /1"},
+		{"zuul 39 prefix", prefixed("/proxy", true), []routing.RouteSettings{{Key: "foo", Path: "/foo/**"}}, "/proxy/foo/1", "foo /1"},
 		{"zuul 42 neither stripped", prefixed("/proxy", false), []routing.RouteSettings{kept("foo", "/foo/**", "")}, "/proxy/foo/1", "foo /proxy/foo/1"},
 		{"zuul 43 route stripped", prefixed("/proxy", false), []routing.RouteSettings{route("foo", "/foo/**", "")}, "/proxy/foo/1", "foo /proxy/1"},
 		{"zuul 44 prefix stripped", prefixed("/proxy", true), []routing.RouteSettings{kept("foo", "/foo/**", "")}, "/proxy/foo/1", "foo /foo/1"},
@@ -42,7 +42,7 @@ func TestLocate(t *testing.T) {
 		{"ignored behind an encoding", ignoring("/foo/**"), []routing.RouteSettings{route("all", "/**", "")}, "/%66oo%2F1", "-"},
 		{"C243 ignored is not a prefix", ignoring("/public"), []routing.RouteSettings{route("all", "/**", "")}, "/publicity", "all /publicity"},
 
-		{"zuul 70 URL shorthand", nil, []routing.RouteSettings{routing.ParseShorthand("other", "/test/**=http://localhost:7777/local")}, "/test/1", "test /1"},
+		{"zuul 70 URL shorthand", nil, []routing.RouteSettings{{Key: "other", ID: "test", Path: "/test/**", URL: "http://localhost:7777/local"}}, "/test/1", "test /1"},
 		{"zuul 73 slash", nil, []routing.RouteSettings{route("foo", "/foo/**", "")}, "/foo/", "foo /"},
 		{"zuul 73 root", nil, []routing.RouteSettings{route("all", "/**", "")}, "/", "all /"},
 		{"C006 dots leave the route", nil, []routing.RouteSettings{kept("open", "/open/**", ""), kept("adm", "/admin/**", "")}, "/open/%2e%2e/admin/x", "adm /admin/x"},
