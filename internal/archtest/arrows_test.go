@@ -40,6 +40,7 @@ func arrows() archtest.Rules {
 
 		{From: "ribboncmd", To: []string{"lb", "fallback", leaves}},
 		{From: "lb", To: []string{"discovery", leaves}},
+		{From: "lb/rest", To: nil}, // works over any http.Client
 
 		{From: "routing", To: []string{leaves}},
 		{From: "discovery/...", To: []string{"discovery", leaves}},
