@@ -46,3 +46,6 @@ func (g *Gateway) Servers(service string) []*lb.Server {
 func (g *Gateway) SetTransport(service string, rt http.RoundTripper) {
 	g.snapshot.Load().services[service].Balance.Transport = rt
 }
+
+// CloseIdle closes the connections to upstreams that no request uses.
+func (g *Gateway) CloseIdle() { g.state.closeIdle() }

@@ -68,6 +68,19 @@ func (s services) own(service, host string) bool {
 	})
 }
 
+// client is what filters call services with: the same commands as for routed requests,
+// without their circuit breakers.
+func (s services) client() *http.Client {
+	commands := make(map[string]*lb.Command, len(s))
+	for id, service := range s {
+		commands[id] = service.Balance
+	}
+	return &http.Client{
+		Transport:     lb.NewTransport(lb.NewDirectory(commands), nil),
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
 func (s services) ids() []string { return slices.Sorted(maps.Keys(s)) }
 
 // build makes the snapshot of a configuration and changes nothing else. With an
@@ -92,6 +105,7 @@ func (g *Gateway) chain(s *snapshot) error {
 			decoded[name] = true
 			return s.config.DecodeFilter(name, into)
 		},
+		Client: s.services.client(),
 		Meter:  g.state.meter,
 		Logger: g.options.logger,
 	})

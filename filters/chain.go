@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"slices"
 )
 
@@ -17,6 +18,9 @@ type Settings struct {
 	// Decode fills a pointer to a struct from gateway.filters.<name>; nil
 	// means that no filter has settings.
 	Decode func(name string, into any) error
+
+	// Client is what Context.Client gives; nil means one that refuses every call.
+	Client *http.Client
 
 	// Meter counts; nil counts into a meter of the chain's own.
 	Meter *Meter
@@ -31,6 +35,7 @@ type Settings struct {
 type Chain struct {
 	phases map[Phase][]*entry
 	infos  []Info
+	client *http.Client
 	meter  *Meter
 	logger *slog.Logger
 
@@ -56,7 +61,7 @@ type Info struct {
 // spec at once: a missing name, phase or constructor, two filters of one name
 // in a phase, settings that do not decode. There is no chain then.
 func NewChain(specs []Spec, s Settings) (*Chain, error) {
-	ch := &Chain{phases: map[Phase][]*entry{}, meter: s.Meter, logger: s.Logger}
+	ch := &Chain{phases: map[Phase][]*entry{}, client: s.Client, meter: s.Meter, logger: s.Logger}
 	if ch.meter == nil {
 		ch.meter = NewMeter()
 	}

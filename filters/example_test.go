@@ -3,6 +3,7 @@ package filters_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/gozer-gateway/gozer/filters"
 	"github.com/gozer-gateway/gozer/filters/filtertest"
+	"github.com/gozer-gateway/gozer/lb/rest"
 )
 
 // The snippets of docs/writing-filters.md are the declarations of this file.
@@ -206,3 +208,40 @@ type exampleT struct{ testing.TB }
 func (exampleT) Helper()                  {}
 func (exampleT) Cleanup(func())           {}
 func (exampleT) Context() context.Context { return context.Background() }
+
+type account struct{ Blocked bool }
+
+var accounts = filters.Func("AccountFilter", filters.Pre, 6, func(c *filters.Context) error {
+	a, err := rest.GetObject[account](c.Request.Context(), rest.New(c.Client()),
+		"http://account-service/accounts/{name}", c.Request.Header.Get("X-Account"))
+	switch {
+	case errors.Is(err, rest.ErrClient) || err == nil && a.Blocked:
+		return filters.Refuse(http.StatusForbidden, "no such account")
+	case err != nil:
+		return &filters.StatusError{Status: http.StatusServiceUnavailable, Cause: "no account service", Err: err}
+	}
+	return nil
+})
+
+func ExampleContext_Client() {
+	services := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.Host + r.URL.Path {
+		case "account-service/accounts/ann":
+			fmt.Fprint(w, `{"blocked": false}`)
+		case "account-service/accounts/bob":
+			fmt.Fprint(w, `{"blocked": true}`)
+		default:
+			http.NotFound(w, r)
+		}
+	})
+	for _, name := range []string{"ann", "bob", "eve"} {
+		c := filtertest.New(t, "GET /users/1", filtertest.Header("X-Account", name), filtertest.Services(services))
+		fmt.Println(try(c, accounts))
+	}
+	fmt.Println(try(filtertest.New(t, "GET /users/1", filtertest.Header("X-Account", "ann")), accounts))
+	// Output:
+	// 200 GET /users/1 for
+	// 403 no such account
+	// 403 no such account
+	// 503 no account service
+}

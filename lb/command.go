@@ -26,7 +26,8 @@ type Call struct {
 // Do sends req to a server of the service, or to several in turn, and returns the first
 // response that needs no further attempt, its body unread. Errors are of type *Error.
 //
-// URL.Scheme and URL.Host are ignored: the server that is chosen fills them in. The
+// URL.Host is ignored: the server that is chosen fills it in, and URL.Scheme too, unless
+// nothing is known about the server's. The
 // path and query go out as they stand in URL.Opaque, or in RawPath and RawQuery; an Opaque
 // that begins with two slashes, of which net/http would make an absolute URL, is sent
 // as a path too. An empty req.Host becomes the server's host:port. req is not changed.
@@ -45,12 +46,17 @@ type Call struct {
 // take for a permission to repeat what was sent, goes out in lower case, in which
 // net/http does not look for it.
 func (c *Command) Do(req *http.Request, call Call) (*http.Response, error) {
+	return c.do(req, call, false)
+}
+
+// do is Do that closes the body if it is told to, when no attempt reads it any more.
+func (c *Command) do(req *http.Request, call Call, closes bool) (*http.Response, error) {
 	x := exchange{
 		cmd:     c,
 		req:     req,
 		key:     call.Key,
 		repeats: c.Retry.repeats(call, req.Method),
-		body:    openBody(req, c.Retry.MaxReplayBytes),
+		body:    openBody(req, c.Retry.MaxReplayBytes, closes),
 	}
 	return x.run()
 }

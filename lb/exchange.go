@@ -26,10 +26,12 @@ type exchange struct {
 
 func (x *exchange) run() (*http.Response, error) {
 	if err := context.Cause(x.req.Context()); err != nil {
+		x.body.fence()
 		return nil, x.fail(ended(x.req.Context()), err)
 	}
 	x.server = x.cmd.Balancer.Choose(x.key, nil)
 	if x.server == nil {
+		x.body.fence()
 		return nil, noServer(x.cmd.Balancer.Name())
 	}
 	for {

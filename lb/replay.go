@@ -19,14 +19,16 @@ var (
 // it. A transport may go on reading after its attempt has failed; such reads are fenced
 // off. The methods of a nil replay, for a request without a body, do nothing.
 type replay struct {
-	source io.Reader
+	source io.ReadCloser
 	length int64 // as declared, -1 if unknown
 	limit  int64 // most bytes to keep
+	closes bool  // source is closed once no attempt reads it any more
 
 	mu     sync.Mutex
 	reader *attemptBody  // of the current attempt; others are refused
 	kept   []byte        // all that was read, unless lost
 	lost   bool          // something was read and not kept
+	over   bool          // there will be no further attempt
 	err    error         // how source ended
 	busy   bool          // a Read of source is going on
 	idle   chan struct{} // closed when it is over; made by whoever waits for that
@@ -39,12 +41,12 @@ type attemptBody struct {
 	pos    int // bytes of kept already delivered; guarded by replay.mu
 }
 
-// openBody prepares the request's body.
-func openBody(req *http.Request, limit int64) *replay {
+// openBody prepares the request's body, which it closes in the end if it is told to.
+func openBody(req *http.Request, limit int64, closes bool) *replay {
 	if req.Body == nil || req.Body == http.NoBody {
 		return nil
 	}
-	return &replay{source: req.Body, length: req.ContentLength, limit: limit}
+	return &replay{source: req.Body, length: req.ContentLength, limit: limit, closes: closes}
 }
 
 // open gives the body of the next attempt, from the start.
@@ -85,8 +87,17 @@ func (b *attemptBody) Close() error {
 	defer r.mu.Unlock()
 	if r.reader == b {
 		r.reader = nil
+		r.release()
 	}
 	return nil
+}
+
+// release closes the source when nobody reads it any more. It needs mu.
+func (r *replay) release() {
+	if r.closes && r.over && !r.busy && r.reader == nil {
+		r.closes = false
+		_ = r.source.Close() // all that was to be read has been
+	}
 }
 
 func (r *replay) read(b *attemptBody, p []byte) (int, error) {
@@ -114,6 +125,7 @@ func (r *replay) read(b *attemptBody, p []byte) (int, error) {
 	r.keep(p[:n])
 	b.pos = len(r.kept)
 	r.err = err
+	r.release()
 	return n, err
 }
 
@@ -141,14 +153,15 @@ func (r *replay) keep(p []byte) {
 	}
 }
 
-// fence refuses all further reads.
+// fence refuses all further reads: there will be no further attempt.
 func (r *replay) fence() {
 	if r == nil {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.reader = nil
+	r.reader, r.over = nil, true
+	r.release()
 }
 
 // rewind ends the current attempt's use of the body and reports whether another attempt
@@ -196,7 +209,8 @@ func (r *replay) settle() {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.limit = 0
+	r.limit, r.over = 0, true
+	r.release()
 	if r.reader == nil || r.reader.pos == len(r.kept) {
 		r.kept, r.lost = nil, true
 	}

@@ -49,7 +49,7 @@ type outbound struct {
 func (x *exchange) outbound() *http.Request {
 	o := &outbound{req: *x.req, url: *x.req.URL}
 	o.req.URL = &o.url
-	o.url.Scheme = x.cmd.Secure.scheme(x.server)
+	o.url.Scheme = x.cmd.Secure.schemeFor(x.server, x.req.URL.Scheme)
 	o.url.Host = x.server.HostPort()
 	keepSlashes(&o.url)
 	if o.req.Host == "" {

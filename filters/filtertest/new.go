@@ -1,6 +1,7 @@
 package filtertest
 
 import (
+	"context"
 	"crypto/tls"
 	"io"
 	"net/http"
@@ -43,6 +44,14 @@ func RemoteAddr(addr string) Option {
 // except that Out.Path stays the whole path.
 func Route(r *routing.Route) Option {
 	return func(x *exchange) { x.route = r }
+}
+
+// Services answers what filters ask other services with c.Client(). h sees the name of
+// the service as the request's Host.
+func Services(h http.Handler) Option {
+	return func(x *exchange) {
+		x.request = x.request.WithContext(context.WithValue(x.request.Context(), servicesKey{}, h))
+	}
 }
 
 // New returns the context of a request as the gateway's front doors make it.

@@ -14,7 +14,7 @@ import (
 // another filter fails.
 func Run(tb testing.TB, c *filters.Context, specs ...filters.Spec) error {
 	tb.Helper()
-	chain, err := filters.NewChain(specs, filters.Settings{})
+	chain, err := filters.NewChain(specs, filters.Settings{Client: client(c)})
 	if err != nil {
 		tb.Fatalf("filtertest: %v", err)
 	}
