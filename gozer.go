@@ -14,6 +14,7 @@ import (
 
 	"github.com/gozer-gateway/gozer/config"
 	"github.com/gozer-gateway/gozer/discovery"
+	"github.com/gozer-gateway/gozer/ribboncmd"
 )
 
 // Gateway serves requests by one configuration at a time. Its methods may be
@@ -46,6 +47,12 @@ func newGateway(cfg *config.Config, opts []Option) *Gateway {
 		state:   newState(o.logger),
 		hub:     discovery.NewHub(o.logger, o.sources...),
 	}
+}
+
+// Context returns the context that requests have to stem from for ribboncmd.Do to
+// find the gateway's commands. Run sees to it; who calls ServeHTTP does it here.
+func (g *Gateway) Context(parent context.Context) context.Context {
+	return ribboncmd.NewContext(parent, g.state.commands)
 }
 
 // Reload builds everything that cfg decides beside what is running and swaps

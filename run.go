@@ -96,7 +96,7 @@ func (g *Gateway) open(ctx context.Context, name, address string, port int, serv
 	if err != nil {
 		return nil, fmt.Errorf("gozer: %s listener: %w", name, err)
 	}
-	base, end := context.WithCancel(context.WithoutCancel(ctx))
+	base, end := context.WithCancel(g.Context(context.WithoutCancel(ctx)))
 	return &server{name, listener, serve(base), end}, nil
 }
 

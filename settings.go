@@ -11,7 +11,6 @@ import (
 	"github.com/gozer-gateway/gozer/fallback"
 	"github.com/gozer-gateway/gozer/internal/http1"
 	"github.com/gozer-gateway/gozer/lb"
-	"github.com/gozer-gateway/gozer/ribboncmd"
 	"github.com/gozer-gateway/gozer/routing"
 )
 
@@ -122,49 +121,6 @@ func listedServers(r config.Ribbon) []lb.Server {
 		list = append(list, lb.Server{Scheme: i.Scheme, Host: i.Host, Port: i.Port})
 	}
 	return list
-}
-
-func commandSettings(cfg *config.Config, service string) (ribboncmd.Settings, error) {
-	c := cfg.HystrixFor(service)
-	isolation, err := ribboncmd.ParseIsolation(c.Isolation)
-	if err != nil {
-		return ribboncmd.Settings{}, err
-	}
-	s := ribboncmd.Settings{
-		Timeout:          c.Timeout,
-		TimeoutEnabled:   c.TimeoutEnabled,
-		Isolation:        isolation,
-		MaxConcurrent:    c.MaxConcurrentRequests,
-		Pool:             poolSettings(cfg, c.ThreadPoolKey),
-		Breaker:          breakerSettings(c.Breaker),
-		Fallback:         ribboncmd.FallbackSettings{Enabled: c.FallbackEnabled, MaxConcurrent: c.FallbackMaxConcurrent},
-		Window:           c.RollingWindow,
-		SnapshotInterval: c.HealthSnapshotInterval,
-	}
-	return s, s.Validate()
-}
-
-func breakerSettings(b config.Breaker) ribboncmd.BreakerSettings {
-	return ribboncmd.BreakerSettings{
-		Enabled:                  b.Enabled,
-		ForceOpen:                b.ForceOpen,
-		ForceClosed:              b.ForceClosed,
-		RequestVolumeThreshold:   b.RequestVolumeThreshold,
-		ErrorThresholdPercentage: b.ErrorThresholdPercentage,
-		SleepWindow:              b.SleepWindow,
-	}
-}
-
-func poolSettings(cfg *config.Config, key string) ribboncmd.PoolSettings {
-	p := cfg.ThreadPoolFor(key)
-	return ribboncmd.PoolSettings{
-		Key:                                   key,
-		CoreSize:                              p.CoreSize,
-		MaximumSize:                           p.MaximumSize,
-		AllowMaximumSizeToDivergeFromCoreSize: p.AllowMaximumSizeToDiverge,
-		MaxQueueSize:                          p.MaxQueueSize,
-		QueueSizeRejectionThreshold:           p.QueueSizeRejectionThreshold,
-	}
 }
 
 // fallbacks are the static answers of the configuration; those given in Go

@@ -40,6 +40,7 @@ func (s *snapshot) apply(g *Gateway) {
 		service.Balance.Balancer.Configure(balancerSettings(s.config.RibbonFor(id)))
 	}
 	s.enlist(g)
+	g.state.commands.Configure(keySettings(s.config))
 	g.state.retain(s.services, s.pools)
 }
 

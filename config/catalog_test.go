@@ -60,10 +60,10 @@ func other(k Key) string {
 		}
 	case strings.HasSuffix(k.Name, "Percentage"):
 		return "21"
-	case strings.Contains(k.Name, "<key>.metrics.rollingStats.num"):
+	case strings.Contains(k.Name, ".metrics.rolling") && strings.Contains(k.Name, ".num"):
 		return "5"
-	case strings.Contains(k.Name, "<key>.metrics.rollingStats.time"):
-		return "20000"
+	case strings.Contains(k.Name, ".metrics.rolling"):
+		return "30000"
 	case strings.Contains(k.Type, "CIDR"):
 		return "10.0.0.0/8"
 	case strings.Contains(k.Name, ".url"):

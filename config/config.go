@@ -206,8 +206,13 @@ type Command struct {
 	FallbackMaxConcurrent  int
 	Breaker                Breaker
 	RollingWindow          time.Duration
+	RollingBuckets         int
 	HealthSnapshotInterval time.Duration
+	PercentileWindow       time.Duration
+	PercentileBuckets      int
 	ThreadPoolKey          string // with THREAD isolation
+	// InterruptOnTimeout and InterruptOnCancel concern commands of filters only.
+	InterruptOnTimeout, InterruptOnCancel bool
 }
 
 // Breaker is hystrix.command.<key>.circuitBreaker.*.
@@ -226,6 +231,8 @@ type ThreadPool struct {
 	AllowMaximumSizeToDiverge   bool
 	MaxQueueSize                int // 0 or less means no queue
 	QueueSizeRejectionThreshold int
+	RollingWindow               time.Duration
+	RollingBuckets              int
 }
 
 // Gateway is gateway.*: what Zuul has no keys for.

@@ -14,6 +14,7 @@ func hystrixKeys() []Key {
 	return slices.Concat(
 		lift("hystrix.command.<key>.", command, commandKeyRows()...),
 		lift("hystrix.command.<key>.", command, breakerRows()...),
+		lift("hystrix.command.<key>.", command, meterRows()...),
 		lift("hystrix.command.<key>.", command, deadCommandRows()...),
 		lift("hystrix.threadpool.<key>.", threadPool, poolKeyRows()...),
 		lift("hystrix.", root,
@@ -61,15 +62,15 @@ func threadPool(b *builder, values []string) *ThreadPool {
 
 func commandKeyRows() []row[Command] {
 	return []row[Command]{
-		choice("execution.isolation.strategy", "(zuul.ribbon-isolation-strategy)", "what bounds the requests in flight; `default` has no say", []string{"SEMAPHORE", "THREAD"}, func(c *Command) *string { return &c.Isolation }),
-		duration("execution.isolation.thread.timeoutInMilliseconds", "(from the ribbon timeouts and retries)", "budget of one request, with either strategy; 0 means the default", time.Millisecond, 0, func(c *Command) *time.Duration { return &c.Timeout }),
+		choice("execution.isolation.strategy", "(zuul.ribbon-isolation-strategy; THREAD for commands of filters)", "what bounds the calls in flight; `default` has no say about services", []string{"SEMAPHORE", "THREAD"}, func(c *Command) *string { return &c.Isolation }),
+		duration("execution.isolation.thread.timeoutInMilliseconds", "(from the ribbon timeouts and retries; 1000 for commands of filters)", "budget of one call, with either strategy; 0 means the default", time.Millisecond, 0, func(c *Command) *time.Duration { return &c.Timeout }),
 		boolean("execution.timeout.enabled", "true", "whether there is such a budget", func(c *Command) *bool { return &c.TimeoutEnabled }),
-		atLeast(1, "execution.isolation.semaphore.maxConcurrentRequests", "(zuul.semaphore.max-semaphores)", "requests in flight; `default` has no say", func(c *Command) *int { return &c.MaxConcurrentRequests }),
+		atLeast(1, "execution.isolation.semaphore.maxConcurrentRequests", "(zuul.semaphore.max-semaphores; 10 for commands of filters)", "calls in flight; `default` has no say about services", func(c *Command) *int { return &c.MaxConcurrentRequests }),
 		atLeast(0, "fallback.isolation.semaphore.maxConcurrentRequests", "10", "fallbacks running at once", func(c *Command) *int { return &c.FallbackMaxConcurrent }),
 		boolean("fallback.enabled", "true", "whether a failed request gets the fallback", func(c *Command) *bool { return &c.FallbackEnabled }),
-		duration("metrics.rollingStats.timeInMilliseconds", "10000", "window of the counters and of the circuit breaker", time.Millisecond, time.Millisecond, func(c *Command) *time.Duration { return &c.RollingWindow }),
-		duration("metrics.healthSnapshot.intervalInMilliseconds", "500", "how often the circuit breaker judges", time.Millisecond, time.Millisecond, func(c *Command) *time.Duration { return &c.HealthSnapshotInterval }),
-		text("threadPoolKeyOverride", "(RibbonCommand)", "thread pool of the command", func(c *Command) *string { return &c.ThreadPoolKey }),
+		boolean("execution.isolation.thread.interruptOnTimeout", "true", "commands of filters: whether the deadline ends the context of the call; an upstream call is always cancelled", func(c *Command) *bool { return &c.InterruptOnTimeout }),
+		boolean("execution.isolation.thread.interruptOnFutureCancel", "true", "commands of filters: the same for the end of the caller's context", func(c *Command) *bool { return &c.InterruptOnCancel }),
+		text("threadPoolKeyOverride", "(RibbonCommand; the group for commands of filters)", "thread pool of the command; not under `default`", func(c *Command) *string { return &c.ThreadPoolKey }),
 	}
 }
 
@@ -84,12 +85,20 @@ func breakerRows() []row[Command] {
 	}
 }
 
+func meterRows() []row[Command] {
+	return []row[Command]{
+		duration("metrics.rollingStats.timeInMilliseconds", "10000", "window of the counters and of the circuit breaker", time.Millisecond, time.Millisecond, func(c *Command) *time.Duration { return &c.RollingWindow }),
+		number("metrics.rollingStats.numBuckets", "10", "parts of that window, for the counters", 1, mostBuckets, func(c *Command) *int { return &c.RollingBuckets }),
+		duration("metrics.healthSnapshot.intervalInMilliseconds", "500", "how often the circuit breaker judges", time.Millisecond, time.Millisecond, func(c *Command) *time.Duration { return &c.HealthSnapshotInterval }),
+		duration("metrics.rollingPercentile.timeInMilliseconds", "60000", "window of the latencies", time.Millisecond, time.Millisecond, func(c *Command) *time.Duration { return &c.PercentileWindow }),
+		number("metrics.rollingPercentile.numBuckets", "6", "parts of that window", 1, mostBuckets, func(c *Command) *int { return &c.PercentileBuckets }),
+	}
+}
+
 func deadCommandRows() []row[Command] {
 	return []row[Command]{
-		only[Command](Ignored, "execution.isolation.thread.interruptOnTimeout", "true", "the upstream call is always cancelled at the deadline"),
-		only[Command](Ignored, "execution.isolation.thread.interruptOnFutureCancel", "true", "the upstream call is always cancelled when the client has gone"),
-		dead[Command](Planned, "metrics.rollingStats.numBuckets", "the window is parted by `metrics.healthSnapshot.intervalInMilliseconds`"),
-		dead[Command](Planned, "metrics.rollingPercentile.**", "latencies are not ranked"),
+		only[Command](Ignored, "metrics.rollingPercentile.enabled", "true", "latencies are always ranked"),
+		dead[Command](Ignored, "metrics.rollingPercentile.bucketSize", "latencies are kept in histograms of a fixed size"),
 		dead[Command](Ignored, "requestCache.enabled", "requests are not cached"),
 		dead[Command](Ignored, "requestLog.enabled", "there is no request log"),
 	}
@@ -103,7 +112,8 @@ func poolKeyRows() []row[ThreadPool] {
 		number("maxQueueSize", "-1", "requests that may wait; 0 or less means none", -1, math.MaxInt32, func(p *ThreadPool) *int { return &p.MaxQueueSize }),
 		number("queueSizeRejectionThreshold", "5", "waiting requests at which further ones are refused", 0, math.MaxInt32, func(p *ThreadPool) *int { return &p.QueueSizeRejectionThreshold }),
 		dead[ThreadPool](Ignored, "keepAliveTimeMinutes", "there are no threads to keep"),
-		dead[ThreadPool](Planned, "metrics.**", "pools have no counters"),
+		duration("metrics.rollingStats.timeInMilliseconds", "10000", "window of the pool's counters", time.Millisecond, time.Millisecond, func(p *ThreadPool) *time.Duration { return &p.RollingWindow }),
+		number("metrics.rollingStats.numBuckets", "10", "parts of that window", 1, mostBuckets, func(p *ThreadPool) *int { return &p.RollingBuckets }),
 	}
 }
 
@@ -126,10 +136,36 @@ func (b *builder) checkHystrix() {
 			b.report.warnf(key, s.at, "has no effect on services; use %s", instead)
 		}
 	}
+	if s := b.setting("hystrix.command.default.threadPoolKeyOverride"); s != nil {
+		b.report.warnf(s.name(), s.at, "has no effect: each command has its own")
+	}
+	b.checkPool(defaultKey, &b.config.Hystrix.DefaultPool)
+	for key, p := range b.config.Hystrix.ThreadPools {
+		b.checkPool(key, p)
+	}
+}
+
+func (b *builder) checkPool(key string, p *ThreadPool) {
+	prefix := "hystrix.threadpool." + key + "."
+	b.checkBuckets(prefix+"metrics.rollingStats.", &p.RollingWindow, p.RollingBuckets)
+	if s := b.setting(prefix + "maximumSize"); s != nil && p.MaxQueueSize > 0 && p.AllowMaximumSizeToDiverge && p.MaximumSize > p.CoreSize {
+		b.report.warnf(s.name(), s.at, "has no effect with a queue: the pool has coreSize places")
+	}
+}
+
+// checkBuckets is Hystrix's own condition.
+func (b *builder) checkBuckets(prefix string, window *time.Duration, buckets int) {
+	at := b.firstOf(prefix+"numBuckets", prefix+"timeInMilliseconds")
+	if at != nil && *window%(time.Duration(buckets)*time.Millisecond) != 0 {
+		b.report.errorf(at.name(), at.at, "the window of %s does not divide into %d buckets", *window, buckets)
+		*window = time.Duration(buckets) * time.Second // it is built nevertheless, for the sake of a complete report
+	}
 }
 
 func (b *builder) checkCommand(key string, c *Command) {
 	prefix := "hystrix.command." + key + ".metrics."
+	b.checkBuckets(prefix+"rollingStats.", &c.RollingWindow, c.RollingBuckets)
+	b.checkBuckets(prefix+"rollingPercentile.", &c.PercentileWindow, c.PercentileBuckets)
 	at := b.firstOf(prefix+"healthSnapshot.intervalInMilliseconds", prefix+"rollingStats.timeInMilliseconds")
 	switch window, interval := c.RollingWindow, c.HealthSnapshotInterval; {
 	case at == nil:

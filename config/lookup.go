@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"math"
 	"time"
 )
@@ -31,9 +32,25 @@ func (c *Config) HystrixFor(service string) Command {
 	cmd.Isolation = c.isolation(own)
 	cmd.MaxConcurrentRequests = c.permits(service, own)
 	cmd.Timeout, _ = c.TimeoutFor(service)
-	if cmd.ThreadPoolKey == "" {
+	if own == nil || cmd.ThreadPoolKey == "" {
 		cmd.ThreadPoolKey = c.poolKey(service)
 	}
+	return cmd
+}
+
+// HystrixCommand gives the settings of a command that is no service's, as Hystrix
+// itself would. ThreadPoolKey is empty unless the command has one of its own.
+func (c *Config) HystrixCommand(key string) Command {
+	general := c.Hystrix.Default
+	cmd := general
+	if own := c.Hystrix.Commands[key]; own != nil {
+		cmd = *own
+	} else {
+		cmd.ThreadPoolKey = ""
+	}
+	cmd.Isolation = cmp.Or(cmd.Isolation, general.Isolation, "THREAD")
+	cmd.MaxConcurrentRequests = cmp.Or(cmd.MaxConcurrentRequests, general.MaxConcurrentRequests, 10)
+	cmd.Timeout = cmp.Or(cmd.Timeout, general.Timeout, time.Second)
 	return cmd
 }
 

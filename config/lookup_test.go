@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -35,13 +36,13 @@ func TestTimeoutFor(t *testing.T) {
 		{"zuul 144 nothing set", nil, 4000, 4000},
 		{"zuul 144 command set", []string{own}, 50, 4000},
 		{"zuul 144 command and default set", []string{own, general}, 50, 4000},
-		{"zuul 144 command, default and ribbon set", []string{own, general, ribbon}, 50, 12000},
+		{"zuul 144 hystrix 116 command, default and ribbon set", []string{own, general, ribbon}, 50, 12000},
 		{"zuul 144 default set", []string{general}, 30, 4000},
-		{"zuul 144 default and ribbon set", []string{general, ribbon}, 30, 12000},
+		{"zuul 144 hystrix 116 default and ribbon set", []string{general, ribbon}, 30, 12000},
 		{"zuul 144 command and ribbon set", []string{own, ribbon}, 50, 12000},
-		{"zuul 144 client set", []string{client}, 1200, 1200},
-		{"zuul 144 client set, retries of the service", []string{client, "service.ribbon: {MaxAutoRetries: 1, MaxAutoRetriesNextServer: 2}"}, 3600, 3600},
-		{"zuul 144 ribbon set", []string{ribbon}, 12000, 12000},
+		{"zuul 144 hystrix 115 client set", []string{client}, 1200, 1200},
+		{"zuul 144 hystrix 115 client set, retries of the service", []string{client, "service.ribbon: {MaxAutoRetries: 1, MaxAutoRetriesNextServer: 2}"}, 3600, 3600},
+		{"zuul 144 hystrix 115 ribbon set", []string{ribbon}, 12000, 12000},
 		{"zuul 144 ribbon over client", []string{client, ribbon}, 12000, 12000},
 		{"zuul 144 part of ribbon over client", []string{client, "service.ribbon: {ConnectTimeout: 1000, MaxAutoRetries: 1}"}, 6000, 6000},
 		{"another service", []string{"other.ribbon.ReadTimeout: 9000"}, 4000, 4000},
@@ -103,6 +104,67 @@ func TestHystrixFor(t *testing.T) {
 			got := c.HystrixFor("testCommand1")
 			if got.Isolation != row.isolation || got.MaxConcurrentRequests != row.permits || got.ThreadPoolKey != row.pool {
 				t.Errorf("got %s, %d, %s; want %s, %d, %s", got.Isolation, got.MaxConcurrentRequests, got.ThreadPoolKey, row.isolation, row.permits, row.pool)
+			}
+		})
+	}
+}
+
+// TestHystrixCommand looks at commands that are no service's: default counts in
+// everything.
+func TestHystrixCommand(t *testing.T) {
+	const limits = "hystrix.command.default.execution.isolation: {strategy: SEMAPHORE, semaphore.maxConcurrentRequests: 7, thread.timeoutInMilliseconds: 70}"
+	for _, row := range []struct {
+		name      string
+		lines     []string
+		isolation string
+		permits   int
+		timeout   time.Duration
+		pool      string
+	}{
+		{"hystrix 109 nothing set", nil, "THREAD", 10, time.Second, ""},
+		{"hystrix 109 default set", []string{limits}, "SEMAPHORE", 7, 70 * time.Millisecond, ""},
+		{"hystrix 109 both set", []string{limits, "hystrix.command.geo.execution.isolation: {strategy: THREAD, semaphore.maxConcurrentRequests: 8, thread.timeoutInMilliseconds: 80}"}, "THREAD", 8, 80 * time.Millisecond, ""},
+		{"hystrix 109 one of them set", []string{limits, "hystrix.command.geo.circuitBreaker.enabled: false"}, "SEMAPHORE", 7, 70 * time.Millisecond, ""},
+		{"hystrix 110 pool of the command", []string{"hystrix.command.geo.threadPoolKeyOverride: mine"}, "THREAD", 10, time.Second, "mine"},
+		{"hystrix 110 pool of the default", []string{"hystrix.command.default.threadPoolKeyOverride: ours"}, "THREAD", 10, time.Second, ""},
+		{"Zuul has no say", []string{"zuul.ribbon-isolation-strategy: SEMAPHORE", "zuul.semaphore.max-semaphores: 3"}, "THREAD", 10, time.Second, ""},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			c, report := parse(t, row.lines...)
+			got := c.HystrixCommand("geo")
+			if got.Isolation != row.isolation || got.MaxConcurrentRequests != row.permits || got.Timeout != row.timeout || got.ThreadPoolKey != row.pool {
+				t.Errorf("got %s, %d, %s, %q", got.Isolation, got.MaxConcurrentRequests, got.Timeout, got.ThreadPoolKey)
+			}
+			if service := c.HystrixFor("other").ThreadPoolKey; service != "RibbonCommand" {
+				t.Errorf("a service has the pool %q", service)
+			}
+			if ours := strings.Contains(row.name, "pool of the default"); ours != strings.Contains(report.String(), "each command has its own") {
+				t.Errorf("report is %s", report)
+			}
+		})
+	}
+}
+
+func TestWindowsDivideIntoTheirBuckets(t *testing.T) {
+	for _, line := range []string{
+		"hystrix.command.geo.metrics.rollingStats.numBuckets: 3",
+		"hystrix.command.default.metrics.rollingPercentile.timeInMilliseconds: 1000",
+		"hystrix.threadpool.geo.metrics.rollingStats.timeInMilliseconds: 9999",
+	} {
+		_, report := config.Parse("f", []byte(line), config.Options{})
+		if !strings.Contains(report.String(), "does not divide into") {
+			t.Errorf("%s: %s", line, report)
+		}
+	}
+}
+
+func TestMaximumSizeBesideAQueue(t *testing.T) {
+	const pool = "hystrix.threadpool.geo: {maximumSize: 20, allowMaximumSizeToDivergeFromCoreSize: true, maxQueueSize: %d}"
+	for name, queue := range map[string]int{"Q8 queue": 5, "no queue": -1} {
+		t.Run(name, func(t *testing.T) {
+			_, report := parse(t, fmt.Sprintf(pool, queue))
+			if warned := strings.Contains(report.String(), "has no effect with a queue"); warned != (queue > 0) {
+				t.Errorf("warned %v: %s", warned, report)
 			}
 		})
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/gozer-gateway/gozer/filters"
 	"github.com/gozer-gateway/gozer/filters/filtertest"
 	"github.com/gozer-gateway/gozer/lb/rest"
+	"github.com/gozer-gateway/gozer/ribboncmd"
 )
 
 // The snippets of docs/writing-filters.md are the declarations of this file.
@@ -244,4 +245,20 @@ func ExampleContext_Client() {
 	// 403 no such account
 	// 403 no such account
 	// 503 no account service
+}
+
+func country(c *filters.Context) (string, error) {
+	return ribboncmd.Do(c.Request.Context(), ribboncmd.Key{Command: "geo"},
+		func(ctx context.Context) (string, error) { return lookup(ctx, c.Request.RemoteAddr) },
+		func(ctx context.Context, cause *ribboncmd.Error) (string, error) { return "unknown", nil })
+}
+
+func lookup(context.Context, string) (string, error) { return "", errors.New("no route to host") }
+
+func Example_command() {
+	c := filtertest.New(t, "GET /")
+	c.Request = c.Request.WithContext(ribboncmd.NewContext(c.Request.Context(), ribboncmd.New(nil)))
+	fmt.Println(country(c))
+	// Output:
+	// unknown <nil>
 }

@@ -61,8 +61,17 @@ type breaker struct {
 	trial     trial                                      // guarded by mu
 	trials    uint64                                     // guarded by mu; ids given out
 	changes   []change                                   // guarded by mu; not yet told to changed
-	window    func() *window.Window
+	health    judged
 	onChanged func(from, to State)
+
+	override atomic.Int32 // an Override
+}
+
+// judged is the health that a breaker judges. Its methods are called with the
+// breaker's lock held.
+type judged interface {
+	Counts() window.Counts
+	Reset()
 }
 
 // trial is the pending call of a half-open circuit; id 0 is none.
@@ -84,16 +93,20 @@ const longAgo = math.MinInt64 / 2
 
 // newBreaker returns a closed breaker. Settled changes are told to onChanged
 // with no lock held.
-func newBreaker(health func() *window.Window, onChanged func(from, to State)) *breaker {
-	b := &breaker{start: time.Now(), window: health, onChanged: onChanged}
-	b.machine = gobreaker.NewTwoStepCircuitBreaker[struct{}](gobreaker.Settings{
+func newBreaker(health judged, onChanged func(from, to State)) *breaker {
+	b := &breaker{start: time.Now(), health: health, onChanged: onChanged}
+	b.machine = b.newMachine()
+	return b
+}
+
+func (b *breaker) newMachine() *gobreaker.TwoStepCircuitBreaker[struct{}] {
+	return gobreaker.NewTwoStepCircuitBreaker[struct{}](gobreaker.Settings{
 		MaxRequests:   1,
 		Timeout:       1,
 		ReadyToTrip:   func(gobreaker.Counts) bool { return true },
 		IsExcluded:    func(err error) bool { return errors.Is(err, errNoVerdict) },
 		OnStateChange: func(_ string, from, to gobreaker.State) { b.move(stateOf(from), stateOf(to)) },
 	})
-	return b
 }
 
 func stateOf(s gobreaker.State) State {
@@ -113,16 +126,17 @@ func (b *breaker) current() State { return State(b.state.Load()) }
 // report; 0 says that the call is none. A trial that has not reported after
 // guard no longer keeps others out.
 func (b *breaker) admit(s *BreakerSettings, now time.Time, guard time.Duration) (trialID uint64, ok bool) {
+	force := b.force(s)
 	switch {
-	case !s.Enabled:
+	case !s.Enabled && force == NotForced:
 		return 0, true
-	case s.ForceOpen:
+	case force == ForcedOpen:
 		return 0, false
 	case b.current() == Closed:
 		return 0, true
 	}
 	trialID, ok = b.admitTrial(now.Sub(b.start), s.SleepWindow, guard)
-	return trialID, ok || s.ForceClosed
+	return trialID, ok || force == ForcedClosed
 }
 
 func (b *breaker) admitTrial(now, sleep, guard time.Duration) (uint64, bool) {
@@ -192,13 +206,13 @@ func (b *breaker) settleTrial(err error) {
 // judge opens a closed circuit if the window says so. The window is asked
 // again under mu, where it cannot be emptied by a trial that closes the
 // circuit.
-func (b *breaker) judge(s *BreakerSettings) {
-	if !s.Enabled || b.current() != Closed || !s.trips(b.window().Counts()) {
+func (b *breaker) judge(p *policy) {
+	if !p.Breaker.Enabled || b.current() != Closed || !p.trips(b.health.Counts()) {
 		return
 	}
 	b.mu.Lock()
 	defer b.unlock()
-	if b.current() != Closed || !s.trips(b.window().Counts()) {
+	if b.current() != Closed || !p.trips(b.health.Counts()) {
 		return
 	}
 	if done, err := b.machine.Allow(); err == nil {
@@ -206,15 +220,11 @@ func (b *breaker) judge(s *BreakerSettings) {
 	}
 }
 
-func (s *BreakerSettings) trips(c window.Counts) bool {
-	return c.Total >= int64(s.RequestVolumeThreshold) && c.ErrorPercentage() >= s.ErrorThresholdPercentage
-}
-
 // move follows gobreaker, which calls it with its own lock and b.mu held.
 func (b *breaker) move(from, to State) {
 	switch to {
 	case Closed:
-		b.window().Reset()
+		b.health.Reset()
 	case Open:
 		b.since.Store(int64(time.Since(b.start)))
 	case HalfOpen:

@@ -44,11 +44,13 @@ func (c *Command) Settings() Settings { return c.policy.Settings }
 func (c *Command) Execute(ctx context.Context, run Run) (*http.Response, error) {
 	a := c.attach()
 	s := a.state
-	resp, outcome, err := c.execute(ctx, a, run)
-	if err == nil {
+	x := execution{start: time.Now()}
+	resp := c.execute(ctx, a, &x, run)
+	if x.err == nil {
 		return resp, nil
 	}
-	resp, failure := c.fallBack(ctx, s, &Error{Service: c.service, Outcome: outcome, Execution: outcome, Err: err})
+	resp, failure := c.fallBack(ctx, s, x.failure(c.service))
+	s.answered(&x)
 	if failure != nil {
 		s.count(EventExceptionThrown)
 		return nil, failure
@@ -58,25 +60,27 @@ func (c *Command) Execute(ctx context.Context, run Run) (*http.Response, error) 
 
 // execute is everything but the fallback. A panic in run leaves the outcome as
 // Failure.
-func (c *Command) execute(ctx context.Context, a *attachment, run Run) (_ *http.Response, outcome Outcome, err error) {
-	s, now := a.state, time.Now()
-	trialID, ok := s.breaker.admit(&c.policy.Breaker, now, c.policy.guard())
+func (c *Command) execute(ctx context.Context, a *attachment, x *execution, run Run) (resp *http.Response) {
+	s := a.state
+	trialID, ok := s.breaker.admit(&c.policy.Breaker, x.start, c.policy.guard())
 	if !ok {
 		s.count(EventShortCircuited)
-		return nil, ShortCircuited, ErrShortCircuited
+		x.outcome, x.err = ShortCircuited, ErrShortCircuited
+		return nil
 	}
-	outcome = Failure
-	defer func() { s.finish(trialID, outcome) }()
+	x.outcome = Failure
+	defer func() { s.finish(&c.policy, trialID, x, time.Now()) }()
 
-	call := newCall(ctx, now, c.policy.deadline())
-	if err = a.enter(&call.ctx, &c.policy.Settings); err != nil {
+	call := newCall(ctx, x.start, c.policy.deadline())
+	if x.waited, x.err = a.enter(&call.ctx, &c.policy.Settings); x.err != nil {
 		call.ctx.release()
-		outcome = refusalOf(err)
-		return nil, outcome, err
+		x.outcome = refusalOf(x.err)
+		return nil
 	}
 	defer a.leave()
-	resp, outcome, err := call.do(run, c.policy.FailureStatus)
-	return resp, outcome, err
+	x.begin()
+	resp, x.outcome, x.err = call.do(run, c.policy.FailureStatus)
+	return resp
 }
 
 // attach finds the state of the service and puts the command's policy in

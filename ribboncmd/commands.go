@@ -3,6 +3,7 @@ package ribboncmd
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gozer-gateway/gozer/fallback"
@@ -29,11 +30,13 @@ type Transition struct {
 type Commands struct {
 	start    time.Time
 	listener func(Transition)
-	added    chan struct{} // one slot: Run has to look for a new state
+	added    chan struct{} // one slot: Run has to look for a state that is due before wake
+	named    atomic.Pointer[named]
 
 	mu     sync.Mutex
 	states map[string]*state // guarded by mu
 	pools  map[string]*pool  // guarded by mu
+	wake   time.Duration     // guarded by mu; when Run looks again
 }
 
 // New returns an empty registry. The listener, which may be nil, hears of each
@@ -43,13 +46,15 @@ func New(listener func(Transition)) *Commands {
 	if listener == nil {
 		listener = func(Transition) {}
 	}
-	return &Commands{
+	c := &Commands{
 		start:    time.Now(),
 		listener: listener,
 		added:    make(chan struct{}, 1),
 		states:   make(map[string]*state),
 		pools:    make(map[string]*pool),
 	}
+	c.Configure(func(Key) Settings { return HystrixSettings() })
+	return c
 }
 
 // Command couples settings with the state of a service, which is shared with
@@ -81,56 +86,35 @@ func (c *Commands) Run(ctx context.Context) {
 
 // tick rolls the windows that are due and returns the time until the next one.
 func (c *Commands) tick() time.Duration {
-	due, next := c.due(time.Since(c.start))
-	for _, d := range due {
-		d.state.roll(d.times)
+	all, next := c.due(time.Since(c.start))
+	for _, d := range all {
+		d.roll()
 	}
 	return next - time.Since(c.start)
 }
 
-type dueRoll struct {
-	state *state
-	times int
-}
-
 // due collects the windows to be rolled, and the time of the next one.
-func (c *Commands) due(now time.Duration) (due []dueRoll, next time.Duration) {
+func (c *Commands) due(now time.Duration) (all []due, next time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	next = now + forgetAfter
 	stale := false
 	for _, s := range c.states {
-		if times := s.advance(now); times > 0 {
-			due = append(due, dueRoll{s, times})
+		if d := s.advance(now); d.health+d.counts+d.latency > 0 {
+			all = append(all, d)
 		}
-		next = min(next, s.nextRoll)
+		next = min(next, s.nextEnd())
 		stale = stale || s.stale()
 	}
 	if stale {
 		c.forget((*state).stale)
 	}
-	return due, next
-}
-
-// advance moves the schedule of a state past now and tells how many intervals
-// have ended. It keeps account of the idle time.
-func (s *state) advance(now time.Duration) (times int) {
-	if now < s.nextRoll {
-		return 0
+	for _, p := range c.pools {
+		next = min(next, p.advance(now))
 	}
-	p := s.policy.Load()
-	ended := int((now-s.nextRoll)/p.interval()) + 1
-	passed := time.Duration(ended) * p.interval()
-	s.nextRoll += passed
-	if seen := s.total(); seen != s.seen || !s.quiet() {
-		s.seen, s.idle = seen, 0
-	} else {
-		s.idle += passed
-	}
-	return min(ended, p.buckets())
+	c.wake = next
+	return all, next
 }
-
-func (s *state) stale() bool { return s.idle >= forgetAfter }
 
 // attach finds the state of a service, or makes one with the given policy, and
 // the policy's pool.
@@ -146,9 +130,11 @@ func (c *Commands) attach(service string, p *policy) *attachment {
 	shared := c.poolOf(p)
 	s := c.newState(service, p, shared)
 	c.states[service] = s
-	select {
-	case c.added <- struct{}{}:
-	default:
+	if s.nextEnd() < c.wake {
+		select {
+		case c.added <- struct{}{}:
+		default:
+		}
 	}
 	return &attachment{s, shared}
 }
@@ -156,11 +142,11 @@ func (c *Commands) attach(service string, p *policy) *attachment {
 // newState makes a state that rolls together with all others of its interval.
 func (c *Commands) newState(service string, p *policy, shared *pool) *state {
 	s := &state{service: service}
-	s.breaker = newBreaker(s.window.Load, func(from, to State) {
+	s.breaker = newBreaker(s, func(from, to State) {
 		c.listener(Transition{Service: service, From: from, To: to, At: time.Now()})
 	})
 	s.adopt(p, shared)
-	s.nextRoll = time.Since(c.start).Truncate(p.interval()) + p.interval()
+	s.begin(time.Since(c.start), p)
 	return s
 }
 
@@ -194,7 +180,7 @@ func (c *Commands) poolOf(p *policy) *pool {
 	}
 	shared, ok := c.pools[p.Pool.Key]
 	if !ok {
-		shared = &pool{}
+		shared = newPool(p.Pool, time.Since(c.start))
 		c.pools[p.Pool.Key] = shared
 	}
 	return shared

@@ -97,6 +97,27 @@ func isBadRequest(err error) bool {
 	return errors.As(err, &bad)
 }
 
+// AsIs marks an error of a call that Do shall hand to its caller as it is, not
+// within an *Error. It counts, and gets a fallback, like any other. Nil stays nil.
+func AsIs(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &bareError{err}
+}
+
+type bareError struct{ error }
+
+func (e *bareError) Unwrap() error { return e.error }
+
+// unwrapped is what the caller of Do gets to see.
+func unwrapped(err error) error {
+	if bare, ok := errors.AsType[*bareError](err); ok {
+		return bare.error
+	}
+	return err
+}
+
 // interruptedError is a call cut short: cause is why, result what the call
 // made of it. errors.Is sees only the cause, so that a timeout whose call
 // reports "context canceled" is not taken for a caller that went away;

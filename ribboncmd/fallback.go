@@ -13,32 +13,51 @@ var errNoFallbackResponse = errors.New("ribboncmd: provider returned neither res
 // failure with the reason why there is none. The client's own failures get no
 // fallback.
 func (c *Command) fallBack(ctx context.Context, s *state, failure *Error) (*http.Response, *Error) {
-	switch {
-	case failure.Outcome == Cancelled || failure.Outcome == BadRequest:
-		return nil, failure
-	case !c.policy.Fallback.Enabled:
-		s.count(EventFallbackDisabled)
-		failure.FallbackErr = ErrFallbackDisabled
-		return nil, failure
-	case c.policy.provider == nil:
-		s.count(EventFallbackMissing)
-		failure.FallbackErr = ErrNoFallback
-		return nil, failure
-	case !s.fallbacks.take(c.policy.Fallback.MaxConcurrent):
-		s.count(EventFallbackRejection)
-		failure.Outcome = FallbackRejected
-		failure.FallbackErr = ErrFallbackRejected
+	if c.refuseFallback(s, failure, c.policy.provider != nil) != EventFallbackSuccess {
 		return nil, failure
 	}
 	defer s.fallbacks.giveBack()
 	resp, err := c.provide(ctx, failure)
-	if err != nil {
-		s.count(EventFallbackFailure)
-		failure.FallbackErr = err
+	if s.fellBack(failure, err); err != nil {
 		return nil, failure
 	}
-	s.count(EventFallbackSuccess)
 	return resp, nil
+}
+
+// refuseFallback counts and returns why there will be no fallback. If there will be
+// one it returns EventFallbackSuccess, and a permit has to be given back; numEvents
+// stands for a failure that has none due.
+func (c *Command) refuseFallback(s *state, failure *Error, there bool) Event {
+	var event Event
+	switch {
+	case failure.Outcome == Cancelled || failure.Outcome == BadRequest:
+		return numEvents
+	case !c.policy.Fallback.Enabled:
+		event, failure.FallbackErr = EventFallbackDisabled, ErrFallbackDisabled
+	case !there:
+		event, failure.FallbackErr = EventFallbackMissing, ErrNoFallback
+	case !s.fallbacks.take(c.policy.Fallback.MaxConcurrent):
+		event, failure.FallbackErr = EventFallbackRejection, ErrFallbackRejected
+		failure.Outcome = FallbackRejected
+	default:
+		return EventFallbackSuccess
+	}
+	s.count(event)
+	return event
+}
+
+// fellBack counts and returns what became of a fallback.
+func (s *state) fellBack(failure *Error, err error) Event {
+	event := EventFallbackSuccess
+	switch {
+	case errors.Is(err, ErrNoFallback):
+		event = EventFallbackMissing
+	case err != nil:
+		event = EventFallbackFailure
+	}
+	failure.FallbackErr = err
+	s.count(event)
+	return event
 }
 
 // provide asks the provider; a panic of it becomes an error.

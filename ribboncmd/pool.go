@@ -4,31 +4,43 @@ import (
 	"container/list"
 	"context"
 	"sync"
+	"time"
 )
 
 // pool bounds the calls of all commands with one pool key. Beyond that a
-// bounded number of calls wait, first come, first served. The zero value is an
-// empty pool; its size is what the latest call has brought with it.
+// bounded number of calls wait, first come, first served. Its size is what the
+// latest call has brought with it.
 type pool struct {
 	mu      sync.Mutex
-	workers int       // guarded by mu
-	active  int       // guarded by mu
-	waiters list.List // guarded by mu; of chan struct{}, closed to hand over a place
+	sizes   PoolSettings // guarded by mu; of the latest call
+	active  int          // guarded by mu
+	waiters list.List    // guarded by mu; of chan struct{}, closed to hand over a place
+
+	largest int // guarded by mu; most active ever
+	tally       // guarded by mu
+}
+
+func newPool(sizes PoolSettings, now time.Duration) *pool {
+	p := &pool{sizes: sizes}
+	p.begin(now, sizes)
+	return p
 }
 
 // enter takes a place, waits for one until ctx ends, or is rejected at once.
-func (p *pool) enter(ctx context.Context, sizes PoolSettings) error {
+// waited tells whether it had to queue.
+func (p *pool) enter(ctx context.Context, sizes PoolSettings) (waited bool, err error) {
 	p.mu.Lock()
-	p.workers = sizes.Workers()
+	p.sizes = sizes
 	p.handOver()
-	if p.active < p.workers { // then nobody waits any more
-		p.active++
+	if p.active < p.sizes.Workers() { // then nobody waits any more
+		p.occupy()
 		p.mu.Unlock()
-		return nil
+		return false, nil
 	}
 	if p.waiters.Len() >= sizes.Places() {
+		p.rejected++
 		p.mu.Unlock()
-		return ErrThreadPoolRejected
+		return false, ErrThreadPoolRejected
 	}
 	ready := make(chan struct{})
 	waiter := p.waiters.PushBack(ready)
@@ -36,11 +48,17 @@ func (p *pool) enter(ctx context.Context, sizes PoolSettings) error {
 
 	select {
 	case <-ready:
-		return nil
+		return true, nil
 	case <-ctx.Done():
 		p.abandon(waiter, ready)
-		return endOf(ctx)
+		return true, endOf(ctx)
 	}
+}
+
+func (p *pool) occupy() {
+	p.active++
+	p.largest = max(p.largest, p.active)
+	p.peak = max(p.peak, p.active)
 }
 
 // abandon leaves the queue, or gives back the place that was handed over in
@@ -62,14 +80,15 @@ func (p *pool) leave() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.active--
+	p.completed++
 	p.handOver()
 }
 
 func (p *pool) handOver() {
-	for p.active < p.workers && p.waiters.Len() > 0 {
+	for p.active < p.sizes.Workers() && p.waiters.Len() > 0 {
 		first := p.waiters.Front()
 		close(p.waiters.Remove(first).(chan struct{}))
-		p.active++
+		p.occupy()
 	}
 }
 
@@ -85,4 +104,12 @@ func (p *pool) idle() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.active == 0 && p.waiters.Len() == 0
+}
+
+// advance rolls the counters of the pool up to now and tells when the next bucket
+// ends.
+func (p *pool) advance(now time.Duration) (next time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.ended(now, p.sizes)
 }

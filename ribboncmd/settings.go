@@ -36,9 +36,13 @@ func ParseIsolation(name string) (Isolation, error) {
 	return Semaphore, fmt.Errorf("ribboncmd: isolation strategy %q is neither SEMAPHORE nor THREAD", name)
 }
 
+// DefaultGroup is the group of all commands of a Zuul.
+const DefaultGroup = "RibbonCommand"
+
 // Settings of one command. Begin with DefaultSettings: the zero value turns
 // deadline, breaker and fallback off and rejects every call.
 type Settings struct {
+	Group          string        // what the command is shown under; "" means DefaultGroup
 	Timeout        time.Duration // until the response head; zero or less: no deadline
 	TimeoutEnabled bool
 	Isolation      Isolation
@@ -47,12 +51,38 @@ type Settings struct {
 	Breaker        BreakerSettings
 	Fallback       FallbackSettings
 
-	Window           time.Duration // stretch of health that the breaker judges
-	SnapshotInterval time.Duration // how often it judges; the length of one bucket
+	Window           time.Duration // stretch of health that the breaker judges, and of the counters
+	SnapshotInterval time.Duration // how often it judges; the length of one bucket of health
+	Buckets          int           // of the counters; zero means 10
+	Percentile       PercentileSettings
+
+	// InterruptOnTimeout and InterruptOnCancel concern Do alone: whether the
+	// deadline, and the end of the caller's context, reach the call. The caller
+	// is freed in either case.
+	InterruptOnTimeout bool
+	InterruptOnCancel  bool
 
 	// FailureStatus tells which HTTP statuses count against the service. Such
 	// a response is still passed on. Nil: none does, 5xx included.
 	FailureStatus func(status int) bool
+	SlowCall      SlowCallSettings
+	Adaptive      AdaptiveSettings
+}
+
+// PercentileSettings say which stretch of time latencies are ranked over. Zero
+// means Hystrix's 60 s in 6 buckets.
+type PercentileSettings struct {
+	Window  time.Duration
+	Buckets int
+}
+
+// SlowCallSettings make slowness count: calls that took longer than Duration are
+// slow, and when their share in the window of health, in percent, reaches
+// Percentage, the circuit opens as it does for errors. A zero Percentage, the
+// default, turns it off. A call may be both slow and an error.
+type SlowCallSettings struct {
+	Duration   time.Duration
+	Percentage int
 }
 
 // BreakerSettings of one command. All of them may change on a reload and take
@@ -89,12 +119,32 @@ func DefaultSettings() Settings {
 		Fallback:         FallbackSettings{Enabled: true, MaxConcurrent: 10},
 		Window:           defaultWindow,
 		SnapshotInterval: defaultSnapshotInterval,
+		Buckets:          defaultBuckets,
+		Percentile:       PercentileSettings{Window: defaultPercentileWindow, Buckets: defaultPercentileBuckets},
+
+		InterruptOnTimeout: true,
+		InterruptOnCancel:  true,
 	}
+}
+
+// HystrixSettings are Hystrix's own, which hold for Do: a pool of ten, 1 s deadline,
+// 10 permits for whoever chooses Semaphore; the rest is as in DefaultSettings. The
+// pool follows from the key.
+func HystrixSettings() Settings {
+	s := DefaultSettings()
+	s.Timeout = time.Second
+	s.Isolation, s.MaxConcurrent = Thread, 10
+	s.Pool.Key = ""
+	return s
 }
 
 const (
 	defaultWindow           = 10 * time.Second
 	defaultSnapshotInterval = 500 * time.Millisecond
+	defaultBuckets          = 10
+
+	defaultPercentileWindow  = time.Minute
+	defaultPercentileBuckets = 6
 )
 
 // Validate reports every setting that makes no sense, joined.
@@ -114,5 +164,11 @@ func (s Settings) Validate() error {
 	refuse(s.Breaker.SleepWindow < 0, "sleep window is negative")
 	refuse(s.SnapshotInterval <= 0, "health snapshot interval is not positive")
 	refuse(s.Window < s.SnapshotInterval, "rolling window is shorter than the health snapshot interval")
+	refuse(s.Buckets < 0, "number of rolling buckets is negative")
+	refuse(s.Buckets > 0 && s.Window%time.Duration(s.Buckets) != 0, "rolling window does not divide into its buckets")
+	refuse(s.Percentile.Window < 0 || s.Percentile.Buckets < 0, "percentile window or buckets are negative")
+	refuse(s.SlowCall.Percentage < 0, "slow call percentage is negative")
+	refuse(s.SlowCall.Percentage > 0 && s.SlowCall.Duration <= 0, "slow call duration is not positive")
+	problems = append(problems, s.Adaptive.validate()...)
 	return errors.Join(problems...)
 }

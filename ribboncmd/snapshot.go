@@ -7,22 +7,30 @@ import (
 
 // Snapshot is a command's state at one moment, for management.
 type Snapshot struct {
-	Service string
-	State   State // of the circuit, whatever the force flags say
-	IsOpen  bool  // Hystrix's view: force flags first, half-open is open
+	Service  string // the command key
+	Group    string
+	State    State // of the circuit, whatever the force flags say
+	IsOpen   bool  // Hystrix's view: force flags first, half-open is open
+	Override Override
 
-	Requests, Errors int64 // in the health window, as last judged
-	ErrorPercentage  int
+	Requests, Errors, Slow int64 // in the health window, as last judged
+	ErrorPercentage        int
 
-	Concurrent int64 // calls in progress
-	Waiting    int   // calls in the queue of the pool, those of other commands too
-	Fallbacks  int64 // fallbacks in progress
+	Concurrent    int64 // calls in progress
+	MaxConcurrent int64 // most calls at once in the rolling window
+	Limit         int   // permits there are; with Thread isolation the pool has them
+	Waiting       int   // calls in the queue of the pool, those of other commands too
+	Fallbacks     int64 // fallbacks in progress
 
-	Events   map[Event]int64 // since the state was made; zero counts are left out
-	Settings Settings        // in force: those of the latest execution
+	Events  map[Event]int64 // since the state was made; zero counts are left out
+	Rolling map[Event]int64 // the same in the closed buckets of the rolling window
+
+	Execute, Total Latency // of the calls themselves, and as their callers saw it
+
+	Settings Settings // in force: those of the latest execution
 }
 
-// Snapshots returns all commands that have executed lately, by service id.
+// Snapshots returns all commands that have executed lately, by command key.
 func (c *Commands) Snapshots() []Snapshot {
 	c.mu.Lock()
 	states := make([]*state, 0, len(c.states))
@@ -39,6 +47,18 @@ func (c *Commands) Snapshots() []Snapshot {
 	return snapshots
 }
 
+// Pools returns the pools that have been used lately, by key.
+func (c *Commands) Pools() []PoolSnapshot {
+	c.mu.Lock()
+	pools := make([]PoolSnapshot, 0, len(c.pools))
+	for key, p := range c.pools {
+		pools = append(pools, p.snapshot(key))
+	}
+	c.mu.Unlock()
+	slices.SortFunc(pools, func(a, b PoolSnapshot) int { return cmp.Compare(a.Key, b.Key) })
+	return pools
+}
+
 // Snapshot returns the state of the command's service under the command's own
 // settings, whichever are in force.
 func (c *Command) Snapshot() Snapshot {
@@ -50,40 +70,41 @@ func (c *Command) Snapshot() Snapshot {
 }
 
 func (s *state) snapshot(p *policy) Snapshot {
-	health := s.window.Load().Counts()
-	circuit := s.breaker.current()
+	health := s.Counts()
+	rolling, most := s.rolling.Load().sums()
+	latency := s.timings.show()
 	snapshot := Snapshot{
 		Service:         s.service,
-		State:           circuit,
-		IsOpen:          p.Breaker.shows(circuit),
+		Group:           p.group(),
+		State:           s.breaker.current(),
+		IsOpen:          s.breaker.isOpen(&p.Breaker),
+		Override:        Override(s.breaker.override.Load()),
 		Requests:        health.Total,
 		Errors:          health.Errors,
+		Slow:            health.Slow,
 		ErrorPercentage: health.ErrorPercentage(),
 		Concurrent:      s.running.held.Load(),
+		MaxConcurrent:   most,
+		Limit:           s.limit(&p.Settings),
 		Fallbacks:       s.fallbacks.held.Load(),
-		Events:          make(map[Event]int64),
+		Events:          byEvent(s.counters.sums()),
+		Rolling:         byEvent(rolling),
+		Execute:         latency.run,
+		Total:           latency.total,
 		Settings:        p.Settings,
 	}
 	if shared := s.pool.Load(); shared != nil {
 		snapshot.Waiting = shared.waiting()
 	}
-	for e := range numEvents {
-		if n := s.events[e].Load(); n > 0 {
-			snapshot.Events[e] = n
-		}
-	}
 	return snapshot
 }
 
-// shows is Hystrix's isOpen.
-func (s *BreakerSettings) shows(circuit State) bool {
-	switch {
-	case !s.Enabled:
-		return false
-	case s.ForceOpen:
-		return true
-	case s.ForceClosed:
-		return false
+func byEvent(sums [numCounters]int64) map[Event]int64 {
+	counts := make(map[Event]int64)
+	for e := range numEvents {
+		if sums[e] > 0 {
+			counts[e] = sums[e]
+		}
 	}
-	return circuit != Closed
+	return counts
 }

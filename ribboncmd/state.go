@@ -3,7 +3,6 @@ package ribboncmd
 import (
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/gozer-gateway/gozer/internal/window"
 )
@@ -14,22 +13,18 @@ type state struct {
 	breaker   *breaker
 	running   permits
 	fallbacks permits
-	events    [numEvents]atomic.Int64
+	counters  counters
+	timings   timings
 	policy    atomic.Pointer[policy] // in force: that of the latest execution
 	window    atomic.Pointer[window.Window]
+	rolling   atomic.Pointer[rolling]
+	limiter   limiter
 	pool      atomic.Pointer[pool] // of the policy in force, to be shown; nil unless Thread
 	forgotten atomic.Bool          // the registry has let go of it
 
 	adopting sync.Mutex // one change of policy at a time
 
 	schedule // guarded by Commands.mu
-}
-
-// schedule is the registry's view of a state; times count from its start.
-type schedule struct {
-	nextRoll time.Duration
-	seen     int64 // events at the last roll
-	idle     time.Duration
 }
 
 // adopt puts a policy and its pool in force. Health is lost if the shape of
@@ -39,48 +34,39 @@ func (s *state) adopt(p *policy, shared *pool) {
 	defer s.adopting.Unlock()
 	old := s.policy.Load()
 	if old == nil || old.buckets() != p.buckets() || old.interval() != p.interval() {
-		s.window.Store(window.New(p.buckets()))
+		sums := s.counters.sums()
+		s.window.Store(window.New(p.buckets(), health(&sums)))
 	}
+	if old == nil || old.counterBuckets() != p.counterBuckets() || old.counterInterval() != p.counterInterval() {
+		s.rolling.Store(newRolling(p.counterBuckets(), s.counters.sums()))
+	}
+	s.timings.reshape(p.latencyBuckets())
 	s.pool.Store(shared)
 	s.policy.Store(p)
 }
 
-func (s *state) count(e Event) { s.events[e].Add(1) }
+// Counts and Reset make a state what its breaker judges.
+func (s *state) Counts() window.Counts { return s.window.Load().Counts() }
 
-// finish records the outcome of an execution that the breaker let pass. The
-// breaker hears it first: the success that closes the circuit is the first
-// call of the new window.
-func (s *state) finish(trialID uint64, o Outcome) {
-	v := o.verdict()
-	s.breaker.report(trialID, v)
-	switch v {
-	case healthy:
-		s.window.Load().Success()
-	case faulty:
-		s.window.Load().Error()
-	case noVerdict:
-	}
-	s.count(o.event())
+// Reset lets the window begin anew.
+func (s *state) Reset() {
+	sums := s.counters.sums()
+	s.window.Load().Reset(health(&sums))
 }
 
-// roll closes buckets and lets the breaker judge each new sum.
-func (s *state) roll(times int) {
-	for range times {
-		s.window.Load().Roll()
-		s.breaker.judge(&s.policy.Load().Breaker)
-	}
-}
+// count is for what happens seldom; calls use the stripe of their clock.
+func (s *state) count(e Event) { s.counters.add(0, e) }
 
 // quiet is true of a state that nobody would miss: nothing in progress, no
-// health on record, circuit closed.
+// health on record, circuit closed, nothing forced.
 func (s *state) quiet() bool {
 	return s.running.held.Load() == 0 && s.fallbacks.held.Load() == 0 &&
-		s.breaker.current() == Closed && s.window.Load().Counts().Total == 0
+		s.breaker.current() == Closed && s.breaker.override.Load() == int32(NotForced) && s.Counts().Total == 0
 }
 
 func (s *state) total() (sum int64) {
-	for e := range s.events {
-		sum += s.events[e].Load()
+	for _, n := range s.counters.sums() {
+		sum += n
 	}
 	return sum
 }

@@ -1,57 +1,53 @@
 // Package window counts successes and errors over a rolling stretch of time.
 package window
 
-import (
-	"sync"
-	"sync/atomic"
-)
+import "sync"
 
-// Counts are the events of a stretch of time.
+// Counts are the events of a stretch of time. Slow ones are counted among the
+// others too.
 type Counts struct {
-	Total, Errors int64
+	Total, Errors, Slow int64
 }
 
 // ErrorPercentage is the share of errors in whole percent, rounded down, and
 // zero without any event.
-func (c Counts) ErrorPercentage() int {
+func (c Counts) ErrorPercentage() int { return c.percentage(c.Errors) }
+
+// SlowPercentage is the same for slow events.
+func (c Counts) SlowPercentage() int { return c.percentage(c.Slow) }
+
+func (c Counts) percentage(part int64) int {
 	if c.Total == 0 {
 		return 0
 	}
-	return int(c.Errors * 100 / c.Total)
+	return int(part * 100 / c.Total)
 }
 
 func (c Counts) plus(d Counts) Counts {
-	return Counts{Total: c.Total + d.Total, Errors: c.Errors + d.Errors}
+	return Counts{Total: c.Total + d.Total, Errors: c.Errors + d.Errors, Slow: c.Slow + d.Slow}
 }
 
 func (c Counts) minus(d Counts) Counts {
-	return Counts{Total: c.Total - d.Total, Errors: c.Errors - d.Errors}
+	return Counts{Total: c.Total - d.Total, Errors: c.Errors - d.Errors, Slow: c.Slow - d.Slow}
 }
 
-// Window sums the last closed buckets. Events go into the current bucket,
-// which no sum shows until Roll closes it; whoever owns the window calls Roll
-// at a fixed interval. All methods may be called at once; adding an event
-// takes no lock.
+// Window sums the last closed buckets. It is told running totals, so that
+// counting an event costs nothing here: whoever owns the window calls Roll at a
+// fixed interval, and the bucket that it closes holds what has been added since
+// the call before. All methods may be called at once.
 type Window struct {
-	successes, errors atomic.Int64 // the current bucket
-
 	mu     sync.Mutex
+	last   Counts   // guarded by mu; totals when the current bucket began
 	closed []Counts // guarded by mu; a ring
 	oldest int      // guarded by mu; index of the bucket to be replaced
 	sum    Counts   // guarded by mu; over closed
 }
 
 // New returns an empty window over the given number of closed buckets, one at
-// least.
-func New(buckets int) *Window {
-	return &Window{closed: make([]Counts, max(buckets, 1))}
+// least. What total counts already does not belong to it.
+func New(buckets int, total Counts) *Window {
+	return &Window{closed: make([]Counts, max(buckets, 1)), last: total}
 }
-
-// Success adds a success to the current bucket.
-func (w *Window) Success() { w.successes.Add(1) }
-
-// Error adds an error to the current bucket.
-func (w *Window) Error() { w.errors.Add(1) }
 
 // Counts returns the sum over the closed buckets.
 func (w *Window) Counts() Counts {
@@ -62,26 +58,22 @@ func (w *Window) Counts() Counts {
 
 // Roll closes the current bucket, forgets the oldest one and returns the new
 // sum.
-func (w *Window) Roll() Counts {
+func (w *Window) Roll(total Counts) Counts {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	bucket := w.take()
+	bucket := total.minus(w.last)
+	w.last = total
 	w.sum = w.sum.plus(bucket).minus(w.closed[w.oldest])
 	w.closed[w.oldest] = bucket
 	w.oldest = (w.oldest + 1) % len(w.closed)
 	return w.sum
 }
 
-// Reset forgets everything, the current bucket too.
-func (w *Window) Reset() {
+// Reset forgets everything that total counts.
+func (w *Window) Reset(total Counts) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.take()
+	w.last = total
 	clear(w.closed)
 	w.sum = Counts{}
-}
-
-func (w *Window) take() Counts {
-	errors := w.errors.Swap(0)
-	return Counts{Total: w.successes.Swap(0) + errors, Errors: errors}
 }

@@ -1,0 +1,71 @@
+package gozer
+
+import (
+	"cmp"
+	"errors"
+
+	"github.com/gozer-gateway/gozer/config"
+	"github.com/gozer-gateway/gozer/ribboncmd"
+)
+
+func commandSettings(cfg *config.Config, service string) (ribboncmd.Settings, error) {
+	c := cfg.HystrixFor(service)
+	s, err := hystrixSettings(c)
+	s.Group = ribboncmd.DefaultGroup
+	s.Pool = poolSettings(cfg, c.ThreadPoolKey)
+	return s, errors.Join(err, s.Validate())
+}
+
+// keySettings are those of the commands that filters name themselves.
+func keySettings(cfg *config.Config) func(ribboncmd.Key) ribboncmd.Settings {
+	return func(key ribboncmd.Key) ribboncmd.Settings {
+		c := cfg.HystrixCommand(key.Command)
+		s, _ := hystrixSettings(c) // the strategy is one of two, the table of keys sees to it
+		pool := cmp.Or(c.ThreadPoolKey, key.Pool, key.Group, key.Command)
+		s.Pool = poolSettings(cfg, pool)
+		return s
+	}
+}
+
+func hystrixSettings(c config.Command) (ribboncmd.Settings, error) {
+	isolation, err := ribboncmd.ParseIsolation(c.Isolation)
+	return ribboncmd.Settings{
+		Timeout:            c.Timeout,
+		TimeoutEnabled:     c.TimeoutEnabled,
+		Isolation:          isolation,
+		MaxConcurrent:      c.MaxConcurrentRequests,
+		Breaker:            breakerSettings(c.Breaker),
+		Fallback:           ribboncmd.FallbackSettings{Enabled: c.FallbackEnabled, MaxConcurrent: c.FallbackMaxConcurrent},
+		Window:             c.RollingWindow,
+		SnapshotInterval:   c.HealthSnapshotInterval,
+		Buckets:            c.RollingBuckets,
+		Percentile:         ribboncmd.PercentileSettings{Window: c.PercentileWindow, Buckets: c.PercentileBuckets},
+		InterruptOnTimeout: c.InterruptOnTimeout,
+		InterruptOnCancel:  c.InterruptOnCancel,
+	}, err
+}
+
+func breakerSettings(b config.Breaker) ribboncmd.BreakerSettings {
+	return ribboncmd.BreakerSettings{
+		Enabled:                  b.Enabled,
+		ForceOpen:                b.ForceOpen,
+		ForceClosed:              b.ForceClosed,
+		RequestVolumeThreshold:   b.RequestVolumeThreshold,
+		ErrorThresholdPercentage: b.ErrorThresholdPercentage,
+		SleepWindow:              b.SleepWindow,
+	}
+}
+
+func poolSettings(cfg *config.Config, key string) ribboncmd.PoolSettings {
+	p := cfg.ThreadPoolFor(key)
+	return ribboncmd.PoolSettings{
+		Key:                                   key,
+		CoreSize:                              p.CoreSize,
+		MaximumSize:                           p.MaximumSize,
+		AllowMaximumSizeToDivergeFromCoreSize: p.AllowMaximumSizeToDiverge,
+		MaxQueueSize:                          p.MaxQueueSize,
+		QueueSizeRejectionThreshold:           p.QueueSizeRejectionThreshold,
+		Window:                                p.RollingWindow,
+		Buckets:                               p.RollingBuckets,
+	}
+}
