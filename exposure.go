@@ -39,7 +39,7 @@ func warnOfEndpoint(cfg *config.Config, report *config.Report, key, id, what str
 func springEndpoint(id string) bool {
 	return slices.Contains([]string{
 		"auditevents", "autoconfig", "beans", "bus-env", "bus-refresh", "caches", "channels", "conditions", "configprops", "dump",
-		"env", "features", "flyway", "gateway", "heapdump", "httpexchanges", "httptrace", "hystrix", "hystrix.stream",
+		"env", "features", "flyway", "gateway", "heapdump", "httpexchanges", "httptrace", "hystrix",
 		"hystrixstream", "integrationgraph", "jolokia", "liquibase", "logfile", "loggers", "mappings", "pause", "prometheus",
 		"quartz", "refresh", "restart", "resume", "scheduledtasks", "service-registry", "sessions", "shutdown", "startup",
 		"threaddump", "trace",

@@ -7,7 +7,6 @@ import (
 	"github.com/gozer-gateway/gozer/admin"
 	"github.com/gozer-gateway/gozer/config"
 	"github.com/gozer-gateway/gozer/filters"
-	"github.com/gozer-gateway/gozer/ribboncmd"
 	"github.com/gozer-gateway/gozer/routing"
 )
 
@@ -28,7 +27,13 @@ func (g *Gateway) managementOf(cfg *config.Config) http.Handler {
 		Exclude:  m.Exclude,
 		Version:  g.options.version,
 		Info:     cfg.Info,
+		Streams:  g.state.streams,
+		Stream:   streamSettings(cfg.Hystrix.Stream),
 	}, view{g})
+}
+
+func streamSettings(s config.HystrixStream) admin.StreamSettings {
+	return admin.StreamSettings{MaxReaders: s.MaxConnections, Dashboard: s.Dashboard, Config: s.Config, Utilization: s.Utilization}
 }
 
 // view is what the management endpoints see of a gateway.
@@ -39,7 +44,7 @@ var _ admin.View = view{}
 func (v view) Routes() []*routing.Route          { return v.snapshot.Load().table.Routes() }
 func (v view) Filters() []filters.Info           { return v.snapshot.Load().chain.Filters() }
 func (v view) Meter() *filters.Meter             { return v.state.meter }
-func (v view) Commands() []ribboncmd.Snapshot    { return v.state.commands.Snapshots() }
+func (v view) Commands() admin.Commands          { return v.state.commands }
 func (v view) Ready() bool                       { return v.ready.Load() }
 func (v view) Components() []admin.Component     { return nil }
 func (v view) Refresh(ctx context.Context) error { return v.refreshFor(ctx, "management endpoint") }

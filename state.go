@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"sync"
 
+	"github.com/gozer-gateway/gozer/admin"
 	"github.com/gozer-gateway/gozer/filters"
 	"github.com/gozer-gateway/gozer/lb"
 	"github.com/gozer-gateway/gozer/ribboncmd"
@@ -14,6 +15,7 @@ import (
 type state struct {
 	meter    *filters.Meter
 	commands *ribboncmd.Commands
+	streams  *admin.Streams
 
 	mu        sync.Mutex // guards the maps; used while building, not while serving
 	balancers map[string]*lb.Balancer
@@ -35,6 +37,7 @@ func newState(logger *slog.Logger) *state {
 	return &state{
 		meter:     filters.NewMeter(),
 		commands:  ribboncmd.New(logTransition(logger)),
+		streams:   &admin.Streams{},
 		balancers: map[string]*lb.Balancer{},
 	}
 }

@@ -32,10 +32,16 @@ type Settings struct {
 
 	// Info is shown by the info endpoint as it is, so it must hold no secrets.
 	Info map[string]any
+
+	// Streams counts the readers of event streams over reloads; nil begins anew.
+	Streams *Streams
+	Stream  StreamSettings
 }
 
 // IDs lists the endpoints that there are, in the order of the alphabet.
-func IDs() []string { return []string{"filters", "health", "info", "metrics", "routes"} }
+func IDs() []string {
+	return []string{"circuitbreakers", "filters", "health", "hystrix.stream", "info", "metrics", "routes"}
+}
 
 // View is what the endpoints show of a gateway. It is asked at every request,
 // from any goroutine, and answers by the configuration in force.
@@ -43,7 +49,7 @@ type View interface {
 	Routes() []*routing.Route
 	Filters() []filters.Info
 	Meter() *filters.Meter
-	Commands() []ribboncmd.Snapshot
+	Commands() Commands
 
 	// Components are further parts of the health endpoint; nil for none.
 	Components() []Component
@@ -55,6 +61,16 @@ type View interface {
 	// wrong, and leaves the routes as they were.
 	Refresh(ctx context.Context) error
 }
+
+// Commands are the Hystrix commands of a gateway. *ribboncmd.Commands are such.
+type Commands interface {
+	Snapshots() []ribboncmd.Snapshot
+	Pools() []ribboncmd.PoolSnapshot
+	Force(key string, o ribboncmd.Override) bool
+	Reset(key string) bool
+}
+
+var _ Commands = (*ribboncmd.Commands)(nil)
 
 // New returns the handler of the management listener.
 func New(s Settings, v View) http.Handler {
@@ -82,6 +98,9 @@ func (a *api) register() {
 	a.endpoint("filters", "", methods{http.MethodGet: a.filters})
 	a.endpoint("metrics", "", methods{http.MethodGet: a.metrics})
 	a.endpoint("metrics", "/{name:.+}", methods{http.MethodGet: a.metric})
+	a.endpoint("circuitbreakers", "", methods{http.MethodGet: a.circuits})
+	a.endpoint("circuitbreakers", "/{name}", methods{http.MethodGet: a.circuits, http.MethodPost: a.updateCircuit})
+	a.registerStreams()
 	routes := methods{http.MethodGet: a.routes, http.MethodPost: a.refresh}
 	a.endpoint("routes", "", routes)
 	a.endpoint("routes", "/{format}", methods{http.MethodGet: a.routes})

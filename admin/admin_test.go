@@ -27,19 +27,40 @@ type gateway struct {
 	routes     []*routing.Route
 	filters    []filters.Info
 	meter      *filters.Meter
-	commands   []ribboncmd.Snapshot
+	commands   commands
 	components []admin.Component
 	draining   bool
 	refresh    func() error
 }
 
-func (g *gateway) Routes() []*routing.Route       { return g.routes }
-func (g *gateway) Filters() []filters.Info        { return g.filters }
-func (g *gateway) Meter() *filters.Meter          { return g.meter }
-func (g *gateway) Commands() []ribboncmd.Snapshot { return g.commands }
-func (g *gateway) Components() []admin.Component  { return g.components }
-func (g *gateway) Ready() bool                    { return !g.draining }
-func (g *gateway) Refresh(context.Context) error  { return g.refresh() }
+func (g *gateway) Routes() []*routing.Route      { return g.routes }
+func (g *gateway) Filters() []filters.Info       { return g.filters }
+func (g *gateway) Meter() *filters.Meter         { return g.meter }
+func (g *gateway) Commands() admin.Commands      { return &g.commands }
+func (g *gateway) Components() []admin.Component { return g.components }
+func (g *gateway) Ready() bool                   { return !g.draining }
+func (g *gateway) Refresh(context.Context) error { return g.refresh() }
+
+// commands are made up by a test.
+type commands struct {
+	snapshots []ribboncmd.Snapshot
+	pools     []ribboncmd.PoolSnapshot
+}
+
+func (c *commands) Snapshots() []ribboncmd.Snapshot { return c.snapshots }
+func (c *commands) Pools() []ribboncmd.PoolSnapshot { return c.pools }
+
+func (c *commands) Force(key string, o ribboncmd.Override) bool {
+	for i := range c.snapshots {
+		if c.snapshots[i].Service == key {
+			c.snapshots[i].Override = o
+			return true
+		}
+	}
+	return false
+}
+
+func (c *commands) Reset(key string) bool { return c.Force(key, ribboncmd.NotForced) }
 
 var everything = admin.Settings{BasePath: "/actuator", Include: []string{"*"}, Version: "1.2.3"}
 
@@ -159,7 +180,7 @@ func TestRefresh(t *testing.T) {
 
 func TestHealth(t *testing.T) {
 	const up = `"livenessState":{"status":"UP"},"readinessState":{"status":"UP"}`
-	open := []ribboncmd.Snapshot{{Service: "orders"}, {Service: "users", IsOpen: true}}
+	open := []ribboncmd.Snapshot{{Service: "orders", Group: "RibbonCommand"}, {Service: "users", Group: "RibbonCommand", IsOpen: true}}
 	tests := map[string]struct {
 		request string
 		gateway gateway
@@ -168,13 +189,13 @@ func TestHealth(t *testing.T) {
 	}{
 		"all is well": {
 			"GET /actuator/health",
-			gateway{commands: open[:1]},
+			gateway{commands: commands{snapshots: open[:1]}},
 			200,
 			`{"status":"UP","components":{"hystrix":{"status":"UP"},` + up + `}}`,
 		},
 		"hystrix 5.6 an open circuit": {
 			"GET /actuator/health",
-			gateway{commands: open},
+			gateway{commands: commands{snapshots: open}},
 			200,
 			`{"status":"UP","components":{"hystrix":{"status":"CIRCUIT_OPEN","details":{"openCircuitBreakers":["RibbonCommand::users"]}},` + up + `}}`,
 		},
@@ -232,7 +253,7 @@ func TestInfoOfTheConfiguration(t *testing.T) {
 func TestIDs(t *testing.T) {
 	index := ask(t, everything, &gateway{}, "GET /actuator").Body.String()
 	served := map[string]bool{}
-	for _, name := range regexp.MustCompile(`"/?([a-z]+)(-[a-z]+)?":\{"href"`).FindAllStringSubmatch(index, -1) {
+	for _, name := range regexp.MustCompile(`"/?([a-z.]+)(-[a-z]+)?":\{"href"`).FindAllStringSubmatch(index, -1) {
 		served[name[1]] = true
 	}
 	delete(served, "self")

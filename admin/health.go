@@ -37,7 +37,7 @@ type health struct {
 
 // health answers with 503 when a part is down or out of service.
 func (a *api) health(w http.ResponseWriter, _ *http.Request) {
-	parts := []Component{circuits(a.view.Commands()), {Name: "livenessState", Status: Up}, a.readinessState()}
+	parts := []Component{circuits(a.view.Commands().Snapshots()), {Name: "livenessState", Status: Up}, a.readinessState()}
 	parts = append(parts, a.view.Components()...)
 	whole := health{Status: Up, Components: &object{}}
 	for _, p := range parts {
@@ -70,7 +70,7 @@ func circuits(commands []ribboncmd.Snapshot) Component {
 	var open []string
 	for _, c := range commands {
 		if c.IsOpen {
-			open = append(open, "RibbonCommand::"+c.Service)
+			open = append(open, c.Group+"::"+c.Service)
 		}
 	}
 	if open == nil {

@@ -192,6 +192,14 @@ type Hystrix struct {
 	Commands    map[string]*Command // by command key, completed from Default
 	DefaultPool ThreadPool
 	ThreadPools map[string]*ThreadPool // by pool key, completed from DefaultPool
+	Stream      HystrixStream
+}
+
+// HystrixStream is hystrix.stream.* and hystrix.config.stream.*: the event streams of
+// the management listener.
+type HystrixStream struct {
+	Dashboard, Config, Utilization time.Duration // between two rounds of messages
+	MaxConnections                 int           // readers of each stream
 }
 
 // Command is hystrix.command.<key>.*.

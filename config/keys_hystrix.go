@@ -20,8 +20,10 @@ func hystrixKeys() []Key {
 		lift("hystrix.", root,
 			dead[Config](Ignored, "collapser.**", "a proxy has no requests to collapse"),
 			dead[Config](Ignored, "timer.**", "there is no pool of timer threads"),
-			dead[Config](Planned, "stream.**", "there is no event stream"),
-			dead[Config](Planned, "config.stream.**", "there is no event stream"),
+			duration("stream.dashboard.intervalInMilliseconds", "500", "between two rounds of `/hystrix.stream`; readers may ask for another by `?delay=`", time.Millisecond, shortestRound, func(c *Config) *time.Duration { return &c.Hystrix.Stream.Dashboard }),
+			duration("stream.config.intervalInMilliseconds", "5000", "the same for `/hystrix/config.stream`", time.Millisecond, shortestRound, func(c *Config) *time.Duration { return &c.Hystrix.Stream.Config }),
+			duration("stream.utilization.intervalInMilliseconds", "500", "the same for `/hystrix/utilization.stream`", time.Millisecond, shortestRound, func(c *Config) *time.Duration { return &c.Hystrix.Stream.Utilization }),
+			number("config.stream.maxConcurrentConnections", "5", "readers of each of these streams; a page of the dashboard needs two", 0, 10_000, func(c *Config) *int { return &c.Hystrix.Stream.MaxConnections }),
 			dead[Config](Ignored, "metrics.enabled", "metrics are always kept"),
 			dead[Config](Ignored, "shareSecurityContext", "there is no Spring Security"),
 		),
@@ -116,6 +118,9 @@ func poolKeyRows() []row[ThreadPool] {
 		number("metrics.rollingStats.numBuckets", "10", "parts of that window", 1, mostBuckets, func(p *ThreadPool) *int { return &p.RollingBuckets }),
 	}
 }
+
+// shortestRound bounds how often a stream sends everything it knows.
+const shortestRound = 100 * time.Millisecond
 
 // mostBuckets bounds what the window of a circuit breaker is parted into.
 const mostBuckets = 10_000
