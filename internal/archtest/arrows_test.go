@@ -29,7 +29,7 @@ func arrows() archtest.Rules {
 		{From: "e2e", To: []string{"..."}},
 		{From: "bench/...", To: nil}, // measures built programs
 
-		{From: ".", To: []string{"admin", "config", "discovery/...", "fallback", "filters/...", "lb", "ribboncmd", "routing", leaves}},
+		{From: ".", To: []string{"admin", "config", "discovery/...", "fallback", "filters/...", "lb", "registry", "ribboncmd", "routing", leaves}},
 		{From: "admin", To: []string{"config", "discovery", "fallback", "filters", "lb", "ribboncmd", "routing", leaves}},
 		{From: "config", To: []string{leaves}},
 
@@ -43,6 +43,7 @@ func arrows() archtest.Rules {
 		{From: "lb/rest", To: nil}, // works over any http.Client
 
 		{From: "routing", To: []string{leaves}},
+		{From: "registry", To: []string{"discovery", "discovery/eureka", leaves}},
 		{From: "discovery/...", To: []string{"discovery", leaves}},
 		{From: "fallback", To: []string{leaves}},
 		{From: leaves, To: []string{leaves}},

@@ -1,0 +1,124 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/gozer-gateway/gozer/discovery/eureka"
+)
+
+// fill copies the list of a peer and then opens the registry for reading. Without a
+// peer that has one it opens at once if all peers are only starting too, else after
+// a time in which clients have registered again (spec 4.9).
+func (r *Registry) fill(ctx context.Context, running *sync.WaitGroup) {
+	filled := r.copyFromPeers(ctx)
+	r.open()
+	if len(r.peers.current()) == 0 || filled {
+		r.gated.Store(false)
+		close(r.ready)
+		return
+	}
+	r.log.Warn("no peer has a list; reads are refused for a while", "for", r.settings.Leases.WaitWhenSyncEmpty.String())
+	running.Go(func() {
+		if wait(ctx, time.Until(r.start.Add(r.settings.Leases.WaitWhenSyncEmpty))) {
+			r.gated.Store(false)
+			close(r.ready)
+		}
+	})
+}
+
+// open begins to count the clients that should renew.
+func (r *Registry) open() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n := r.size
+	if n == 0 {
+		n = r.settings.Leases.ExpectedClients
+	}
+	r.expect(n)
+	r.opened.Store(true)
+}
+
+// errStarting is a peer that has nothing to copy because it is starting itself.
+var errStarting = errors.New("registry: peer is not ready")
+
+// copyFromPeers tries each peer, several times. It returns true when the list is as
+// good as that of any peer.
+func (r *Registry) copyFromPeers(ctx context.Context) bool {
+	s := r.settings.Replication
+	for attempt := 0; ; attempt++ {
+		starting, list := 0, r.peers.current()
+		for _, p := range list {
+			n, err := p.copyList(ctx)
+			switch {
+			case err == nil:
+				r.log.Info("list copied", "peer", p.name, "instances", n)
+				return true
+			case errors.Is(err, errStarting):
+				starting++
+			}
+			r.log.Info("no list from peer", "peer", p.name, "error", err)
+		}
+		if starting == len(list) {
+			return true // nobody has more than what comes in here
+		}
+		if attempt >= s.SyncRetries || !wait(ctx, s.SyncRetryWait) {
+			return false
+		}
+	}
+}
+
+// copyList registers what a peer has, and counts it.
+func (p *peer) copyList(ctx context.Context) (int, error) {
+	ctx, cancel := context.WithTimeout(ctx, p.registry.settings.Replication.SyncTimeout)
+	defer cancel()
+	apps, err := p.registry.fetch(ctx, p.url, "apps/")
+	if err != nil {
+		return 0, err
+	}
+	n := 0
+	for _, app := range apps.Applications {
+		for _, i := range app.Instances {
+			if p.registry.registerItem(instanceKey{i.App, i.Identity()}, i) == http.StatusOK {
+				n++
+			}
+		}
+	}
+	return n, nil
+}
+
+// fetch reads a list from another registry.
+func (r *Registry) fetch(ctx context.Context, root *url.URL, path string) (*eureka.Applications, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, root.String()+path, http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	identify(req, root)
+	req.Header.Set("Accept", eureka.JSON.ContentType())
+	req.Header.Set("Accept-Encoding", "gzip")
+	res, err := r.settings.Transport.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	switch {
+	case res.StatusCode == http.StatusForbidden:
+		return nil, errStarting
+	case res.StatusCode != http.StatusOK:
+		return nil, fmt.Errorf("registry: answered %d", res.StatusCode)
+	}
+	body, err := eureka.Unpacked(res.Body, res.Header.Get("Content-Encoding"))
+	if err != nil {
+		return nil, err
+	}
+	f, err := eureka.FormatOf(res.Header.Get("Content-Type"))
+	if err != nil {
+		return nil, err
+	}
+	return eureka.Decoder{Format: f, Limits: eureka.Limits{Bytes: r.settings.Limits.Batch}}.Applications(body)
+}
