@@ -122,6 +122,20 @@ func TestHubMerges(t *testing.T) {
 	})
 }
 
+func TestNamesThatAreNoServices(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := run(t)
+		users, books := instances("1", "2"), instances("3")
+		users[1].Aliases, books[0].Aliases = []string{"readers", "books"}, []string{"readers"}
+		h.a.report(discovery.Update{"users": users, "books": books})
+		wantServices(t, h.Hub, "books", "users")
+		wantInstances(t, h.Hub, "readers", "3", "2")
+		wantInstances(t, h.Hub, "Readers", "3", "2")
+		wantInstances(t, h.Hub, "USERS", "1", "2")
+		wantInstances(t, h.Hub, "books", "3") // a service comes before an alias
+	})
+}
+
 func TestSnapshotsDoNotChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := run(t)
@@ -236,6 +250,9 @@ func TestInstanceEqual(t *testing.T) {
 		"secure":   func(i *discovery.Instance) { i.Secure = true },
 		"zone":     func(i *discovery.Instance) { i.Zone = "x" },
 		"metadata": func(i *discovery.Instance) { i.Metadata = map[string]string{"k": "x"} },
+		"plain":    func(i *discovery.Instance) { i.PlainPort = 2 },
+		"ip":       func(i *discovery.Instance) { i.IP = "x" },
+		"aliases":  func(i *discovery.Instance) { i.Aliases = []string{"x"} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			other := base()

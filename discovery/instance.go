@@ -3,7 +3,10 @@
 // number of goroutines read without a lock.
 package discovery
 
-import "maps"
+import (
+	"maps"
+	"slices"
+)
 
 // Instance is one registered process of a service. It is a value; its Metadata must
 // not be changed once it has been handed to a Hub.
@@ -19,13 +22,22 @@ type Instance struct {
 	Scheme string
 	// Secure reports that Port speaks TLS. A client's IsSecure setting outranks it,
 	// Scheme outranks both unless IsSecure is true.
-	Secure   bool
+	Secure bool
+	// PlainPort is a port without TLS beside a Secure one, for clients that want none; 0
+	// without one.
+	PlainPort int
+	// IP is the address of Host as the source has it, "" if it says nothing.
+	IP       string
 	Zone     string
 	Metadata map[string]string
+	// Aliases are further names, in lower case, under which the instance is found but
+	// which make no service of their own. The slice is read-only, like Metadata.
+	Aliases []string
 }
 
 // Equal reports whether two instances say the same.
 func (i Instance) Equal(o Instance) bool {
 	return i.ID == o.ID && i.Service == o.Service && i.Host == o.Host && i.Port == o.Port &&
-		i.Scheme == o.Scheme && i.Secure == o.Secure && i.Zone == o.Zone && maps.Equal(i.Metadata, o.Metadata)
+		i.Scheme == o.Scheme && i.Secure == o.Secure && i.PlainPort == o.PlainPort && i.IP == o.IP &&
+		i.Zone == o.Zone && maps.Equal(i.Metadata, o.Metadata) && slices.Equal(i.Aliases, o.Aliases)
 }

@@ -43,12 +43,11 @@ const (
 	Added
 	Modified
 	Deleted
-	actions
 )
 
 // String gives the name of the protocol, "" for NoAction.
 func (a Action) String() string {
-	if a >= actions {
+	if a > Deleted {
 		a = NoAction
 	}
 	return [...]string{"", "ADDED", "MODIFIED", "DELETED"}[a]
@@ -56,7 +55,7 @@ func (a Action) String() string {
 
 // ParseAction reads a name; what is none gives NoAction.
 func ParseAction(name string) Action {
-	for a := range actions {
+	for a := range Deleted + 1 {
 		if a.String() == name {
 			return a
 		}
