@@ -15,8 +15,8 @@ import (
 	"github.com/gozer-gateway/gozer/config"
 )
 
-// Main is the command line of a gateway: run (the default), check, health and
-// version. It ends the process with status 0, 1 for a failure or 2 for wrong
+// Main is the command line of a gateway: run (the default), check,
+// explain, health and version. It ends the process with status 0, 1 for a failure or 2 for wrong
 // usage. SIGINT and SIGTERM shut down, and a second one ends the process at once.
 // A filter author's main calls it with options; nothing else is needed.
 func Main(opts ...Option) {
@@ -42,6 +42,7 @@ func untilSignal(ctx context.Context, signals <-chan os.Signal, exit func(code i
 
 const usage = `usage: gateway [run] [--config gateway.yaml] [--profile p] [--set key=value] [--demo]
        gateway check  [--config gateway.yaml] [--profile p] [--set key=value]
+       gateway explain [--config gateway.yaml] [--profile p] [--set key=value] [--header "Name: value"] METHOD URL
        gateway health [--url http://127.0.0.1:8081/actuator/health/readiness]
        gateway version
 `
@@ -68,6 +69,8 @@ func (c *command) execute(ctx context.Context, args []string) int {
 		return c.run(ctx, args)
 	case "check":
 		return c.check(args)
+	case "explain":
+		return c.explain(args)
 	case "health":
 		return c.health(ctx, args)
 	case "version":
@@ -104,15 +107,21 @@ func (c *command) flags(verb string) *flags {
 }
 
 // parse returns false, with the exit code, when there is nothing more to do.
-func (f *flags) parse(args []string) (int, bool) {
+func (f *flags) parse(args []string) (int, bool) { return f.parseArguments(args, 0) }
+
+// parseArguments is parse for a command that has so many arguments beside its flags.
+func (f *flags) parseArguments(args []string, wanted int) (int, bool) {
 	err := f.set.Parse(args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		return exitOK, false
 	case err != nil:
 		return exitUsage, false
-	case f.set.NArg() > 0:
-		fmt.Fprintf(f.set.Output(), "gateway: unexpected argument %q\n", f.set.Arg(0))
+	case f.set.NArg() > wanted:
+		fmt.Fprintf(f.set.Output(), "gateway: unexpected argument %q\n", f.set.Arg(wanted))
+		return exitUsage, false
+	case f.set.NArg() < wanted:
+		fmt.Fprint(f.set.Output(), "gateway: an argument is missing; flags come first\n"+usage)
 		return exitUsage, false
 	}
 	if empty := f.empty(); empty != "" {

@@ -47,8 +47,8 @@ func (b *builder) decode() {
 	effective := b.effective()
 	for _, s := range effective {
 		b.apply(s, expander)
-		if s.key != nil && s.places != nil && len(s.values) == 0 {
-			b.config.places[s.key.Name] = s.at
+		if s.key != nil && s.places != nil {
+			b.config.places[s.canonical()] = s.at
 		}
 	}
 	for _, s := range effective {

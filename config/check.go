@@ -106,12 +106,22 @@ func (b *builder) checkTimeouts() {
 			i = len(tooLow)
 			tooLow = append(tooLow, &lowTimeout{setting: s, budget: budget})
 		}
-		tooLow[i].services = append(tooLow[i].services, fmt.Sprintf("%s (%s)", r.Location, short(ribbon)))
+		tooLow[i].services = append(tooLow[i].services, r.Location+" ("+short(ribbon)+b.inTime(r.Location, budget)+")")
 	}
 	for _, low := range tooLow {
 		b.report.warnf(low.name(), low.at, "the timeout of %s is less than the connects, reads and retries of %s may take",
 			short(low.budget), handful("service", low.services))
 	}
+}
+
+// inTime tells of retries that come too late to be of use.
+func (b *builder) inTime(service string, budget time.Duration) string {
+	ribbon := b.config.RibbonFor(service)
+	_, all := ribbon.Attempts()
+	if all == 1 {
+		return ""
+	}
+	return fmt.Sprintf("; time for %d of %d attempts", ribbon.AttemptsWithin(budget), all)
 }
 
 // handful names the first few of many.

@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// Place tells where a key without a name of the user's in it was written, given in the
-// spelling of [Keys]; it is zero for a key that has its default.
+// Place tells where a key was written, given in the spelling of [Keys] with the user's
+// names in it, such as "users.ribbon.ReadTimeout"; it is zero for a key that has its
+// default.
 func (c *Config) Place(key string) Position { return c.places[key] }
 
 // RibbonFor gives the load-balancer settings of a service: its own <service>.ribbon.*
@@ -78,8 +79,21 @@ func (c *Config) TimeoutFor(service string) (budget, ribbon time.Duration) {
 	return ribbon, ribbon
 }
 
+// Attempts is how many a request may make: on each of the servers, and in all.
+func (r Ribbon) Attempts() (each, all int) {
+	each = r.MaxAutoRetries + 1
+	return each, each * (r.MaxAutoRetriesNextServer + 1)
+}
+
+// AttemptsWithin tells how many attempts a budget has time for, even if each takes as
+// long as it may.
+func (r Ribbon) AttemptsWithin(budget time.Duration) int {
+	_, all := r.Attempts()
+	return min(all, int(budget/max(r.ReadTimeout+r.ConnectTimeout, 1)))
+}
+
 func (r Ribbon) timeout() time.Duration {
-	attempts := (r.MaxAutoRetries + 1) * (r.MaxAutoRetriesNextServer + 1)
+	_, attempts := r.Attempts()
 	if r.ReadTimeout > time.Duration(math.MaxInt64/attempts)-r.ConnectTimeout {
 		return math.MaxInt64
 	}

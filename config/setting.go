@@ -22,6 +22,22 @@ type setting struct {
 // name is the key as written.
 func (s *setting) name() string { return joinKey(s.path) }
 
+// canonical is the key in the spelling of [Keys], with what its variables stand for.
+func (s *setting) canonical() string {
+	if len(s.values) == 0 {
+		return s.key.Name
+	}
+	parts := strings.Split(s.key.Name, ".")
+	next := 0
+	for i, p := range parts {
+		if next < len(s.values) && (strings.HasPrefix(p, "<") || p == "**") {
+			parts[i] = s.values[next]
+			next++
+		}
+	}
+	return strings.Join(parts, ".")
+}
+
 // id is the same for every spelling of a key, and for no other.
 func (s *setting) id() string {
 	if s.key == nil {
