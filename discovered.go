@@ -25,7 +25,7 @@ func (g *Gateway) rediscover() {
 	defer g.reload.Unlock()
 	before := g.snapshot.Load()
 	if slices.Equal(before.discovered, g.hub.Services()) {
-		before.enlist(g)
+		before.enlist()
 		return
 	}
 	if err := g.replace(before.config); err != nil {

@@ -1,6 +1,7 @@
 package gozer
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -18,7 +19,7 @@ func (e *explanation) service(c *filters.Context) {
 	ribbon, command := e.config.RibbonFor(id), e.config.HystrixFor(id)
 	e.heading("service " + id)
 	e.servers(id, ribbon)
-	e.setting("rule", "RoundRobinRule", of(id, "ribbon.NFLoadBalancerRuleClassName")...)
+	e.setting("rule", short(ribbon.Balancing.Rule.Name), of(id, "ribbon.NFLoadBalancerRuleClassName")...)
 	e.line("retries", e.retries(c, ribbon))
 	e.fallback(id)
 	e.deadlines(id, ribbon, command)
@@ -27,8 +28,11 @@ func (e *explanation) service(c *filters.Context) {
 
 func (e *explanation) servers(id string, ribbon config.Ribbon) {
 	var names []string
-	for _, s := range e.gateway.servers(id, ribbon) {
-		names = append(names, s.HostPort())
+	if list := e.gateway.serverList(e.config, id, ribbon); list != nil {
+		servers, _ := list.Servers(context.Background()) // those that can be used; it does not block
+		for _, s := range servers {
+			names = append(names, s.HostPort())
+		}
 	}
 	if len(names) == 0 {
 		e.line("servers", "those that discovery finds")

@@ -49,3 +49,8 @@ func (g *Gateway) SetTransport(service string, rt http.RoundTripper) {
 
 // CloseIdle closes the connections to upstreams that no request uses.
 func (g *Gateway) CloseIdle() { g.state.closeIdle() }
+
+// Balancing is how the balancer of a service is set up.
+func (g *Gateway) Balancing(service string) lb.BalancerSettings {
+	return g.snapshot.Load().balancing[service].settings
+}

@@ -12,6 +12,7 @@ import (
 	"github.com/gozer-gateway/gozer/discovery"
 	"github.com/gozer-gateway/gozer/fallback"
 	"github.com/gozer-gateway/gozer/filters"
+	"github.com/gozer-gateway/gozer/lb"
 )
 
 type options struct {
@@ -24,7 +25,11 @@ type options struct {
 	opened    func(g *Gateway, proxy, management net.Addr) // hears of the open listeners; management may be nil
 	version   string
 	source    func(context.Context) (*config.Config, error)
-	listen    func(ctx context.Context, address string) (net.Listener, error)
+
+	rules       map[string]func() lb.Rule
+	pings       map[string]lb.Ping
+	listFilters map[string]func() lb.ListFilter
+	listen      func(ctx context.Context, address string) (net.Listener, error)
 }
 
 type serviceFallback struct {
@@ -51,6 +56,24 @@ func WithFallback(service string, p fallback.Provider) Option {
 // route. register is called once per load, with an empty router.
 func WithLocal(register func(*mux.Router)) Option {
 	return func(o *options) { o.local = register }
+}
+
+// WithRule names a load-balancing rule, so that NFLoadBalancerRuleClassName can choose
+// it. newRule makes one for each balancer, and one for each zone of it.
+func WithRule(name string, newRule func() lb.Rule) Option {
+	return func(o *options) { o.rules[name] = newRule }
+}
+
+// WithPing names a ping, so that NFLoadBalancerPingClassName can choose it. All services
+// share p.
+func WithPing(name string, p lb.Ping) Option {
+	return func(o *options) { o.pings[name] = p }
+}
+
+// WithListFilter names a filter of server lists, so that NIWSServerListFilterClassName
+// can choose it. newFilter makes one for each service.
+func WithListFilter(name string, newFilter func() lb.ListFilter) Option {
+	return func(o *options) { o.listFilters[name] = newFilter }
 }
 
 // WithDiscovery adds a source of instances. Services that it finds get a route
@@ -94,7 +117,10 @@ func WithListen(listen func(ctx context.Context, address string) (net.Listener, 
 }
 
 func newOptions(opts []Option) options {
-	o := options{logger: slog.Default(), version: buildVersion(), listen: listenTCP, opened: func(*Gateway, net.Addr, net.Addr) {}}
+	o := options{
+		logger: slog.Default(), version: buildVersion(), listen: listenTCP, opened: func(*Gateway, net.Addr, net.Addr) {},
+		rules: map[string]func() lb.Rule{}, pings: map[string]lb.Ping{}, listFilters: map[string]func() lb.ListFilter{},
+	}
 	for _, set := range opts {
 		set(&o)
 	}

@@ -48,6 +48,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 func (g *Gateway) background(ctx context.Context, running *sync.WaitGroup) {
 	changed, stop := g.hub.Changes() // before the sources can report
 	running.Go(func() { g.state.commands.Run(ctx) })
+	running.Go(func() { g.state.tend(ctx) })
 	running.Go(func() { _ = g.hub.Run(ctx) }) // returns nil
 	running.Go(func() {
 		defer stop()

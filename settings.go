@@ -109,11 +109,6 @@ func retryPolicy(cfg *config.Config, r config.Ribbon) lb.RetryPolicy {
 	}
 }
 
-// balancerSettings choose round robin, the only rule so far.
-func balancerSettings(r config.Ribbon) lb.BalancerSettings {
-	return lb.BalancerSettings{Trip: lb.TripPolicy{Failures: r.Trip.Failures, Factor: r.Trip.Factor, Max: r.Trip.Max}}
-}
-
 // listedServers are the ones that listOfServers names.
 func listedServers(r config.Ribbon) []lb.Server {
 	list := make([]lb.Server, 0, len(r.Servers))

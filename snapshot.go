@@ -26,7 +26,8 @@ type snapshot struct {
 	paths      routing.PathOptions
 	table      *routing.Table
 	services   services
-	pools      map[string]*pool // by service id, or urlRoutes
+	balancing  map[string]balancing // by service id
+	pools      map[string]*pool     // by service id, or urlRoutes
 	chain      *filters.Chain
 	signatures []string          // for Via
 	warnings   []routing.Problem // about routes that are not what they seem
@@ -36,18 +37,18 @@ type snapshot struct {
 // apply makes the state follow the snapshot: balancers its policy and servers;
 // what it does not use goes.
 func (s *snapshot) apply(g *Gateway) {
-	for id, service := range s.services {
-		service.Balance.Balancer.Configure(balancerSettings(s.config.RibbonFor(id)))
+	for id := range s.services {
+		g.state.configure(id, s.balancing[id])
 	}
-	s.enlist(g)
+	s.enlist()
 	g.state.commands.Configure(keySettings(s.config))
 	g.state.retain(s.services, s.pools)
 }
 
 // enlist moves the balancers to the servers of this moment.
-func (s *snapshot) enlist(g *Gateway) {
-	for id, service := range s.services {
-		service.Balance.Balancer.SetServers(g.servers(id, s.config.RibbonFor(id)))
+func (s *snapshot) enlist() {
+	for _, service := range s.services {
+		refresh(service.Balance.Balancer)
 	}
 }
 
@@ -137,13 +138,18 @@ func (e *routeError) Error() string { return "gozer: " + e.String() }
 
 // connect makes the services of a snapshot.
 func (g *Gateway) connect(s *snapshot) error {
-	s.services = services{}
+	s.services, s.balancing = services{}, map[string]balancing{}
 	registry, err := fallbacks(s.config, g.options.fallbacks)
 	problems := []error{err}
+	if _, err := g.parts(s.config, "", s.config.Ribbon); err != nil {
+		return errors.Join(append(problems, err)...) // every service would say the same
+	}
 	for _, id := range serviceIDs(s) {
 		service, err := g.service(s, id, registry)
 		if err != nil {
-			problems = append(problems, fmt.Errorf("gozer: service %s: %w", id, err))
+			for _, problem := range separate(err) {
+				problems = append(problems, fmt.Errorf("gozer: service %s: %w", id, problem))
+			}
 			continue
 		}
 		s.services[id] = service
@@ -157,14 +163,23 @@ func (g *Gateway) service(s *snapshot, id string, registry *fallback.Registry) (
 		return nil, err
 	}
 	ribbon := s.config.RibbonFor(id)
+	transport := g.transport(s, id, servicePool(ribbon))
+	if s.balancing[id], err = g.balancing(s.config, id, transport); err != nil {
+		return nil, err
+	}
+	key, err := lb.ParseKeySource(ribbon.Balancing.Hash.On)
+	if err != nil {
+		return nil, err
+	}
 	return &route.Service{
 		Command: g.state.commands.Command(id, settings, registry.Provider(id)),
 		Balance: &lb.Command{
 			Balancer:  g.state.balancer(id),
-			Transport: g.transport(s, id, servicePool(ribbon)),
+			Transport: transport,
 			Retry:     retryPolicy(s.config, ribbon),
 			Secure:    lb.SecurePolicy{IsSecure: ribbon.Secure, Ports: ribbon.SecurePorts},
 		},
+		Key: key,
 	}, nil
 }
 
@@ -173,18 +188,6 @@ func (g *Gateway) service(s *snapshot, id string, registry *fallback.Registry) (
 func (g *Gateway) transport(s *snapshot, key string, settings http1.TransportSettings) transport {
 	s.pools[key] = g.state.pool(key, connections{g.config.Server.Engine, settings})
 	return s.pools[key].transport
-}
-
-// servers are those of listOfServers, else the discovered ones.
-func (g *Gateway) servers(id string, ribbon config.Ribbon) []lb.Server {
-	if len(ribbon.Servers) > 0 {
-		return listedServers(ribbon)
-	}
-	found, err := lb.ServersFrom(g.hub.Instances(id))
-	if err != nil {
-		g.options.logger.Warn("discovered instances left out", "service", id, "error", err)
-	}
-	return found
 }
 
 // router returns the handlers of the gateway itself.

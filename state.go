@@ -2,6 +2,7 @@ package gozer
 
 import (
 	"log/slog"
+	"reflect"
 	"sync"
 
 	"github.com/gozer-gateway/gozer/admin"
@@ -18,8 +19,16 @@ type state struct {
 	streams  *admin.Streams
 
 	mu        sync.Mutex // guards the maps; used while building, not while serving
-	balancers map[string]*lb.Balancer
+	balancers map[string]*keptBalancer
 	pools     map[string]*pool // those of the snapshot in force
+
+	moved chan struct{} // a signal that balancers have come or gone
+}
+
+// keptBalancer is a balancer with what its settings were made of.
+type keptBalancer struct {
+	balancer *lb.Balancer
+	source   balancingSource
 }
 
 // pool is a transport with the settings it was made from: it is kept as long
@@ -38,7 +47,8 @@ func newState(logger *slog.Logger) *state {
 		meter:     filters.NewMeter(),
 		commands:  ribboncmd.New(logTransition(logger)),
 		streams:   &admin.Streams{},
-		balancers: map[string]*lb.Balancer{},
+		balancers: map[string]*keptBalancer{},
+		moved:     make(chan struct{}, 1),
 	}
 }
 
@@ -47,12 +57,24 @@ func newState(logger *slog.Logger) *state {
 func (s *state) balancer(service string) *lb.Balancer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	b := s.balancers[service]
-	if b == nil {
-		b = lb.NewBalancer(service, lb.BalancerSettings{})
-		s.balancers[service] = b
+	k := s.balancers[service]
+	if k == nil {
+		k = &keptBalancer{balancer: lb.NewBalancer(service, lb.BalancerSettings{})}
+		s.balancers[service] = k
 	}
-	return b
+	return k.balancer
+}
+
+// configure puts the settings of a balancer in force, unless they are the old ones.
+func (s *state) configure(service string, b balancing) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k := s.balancers[service]
+	if k == nil || reflect.DeepEqual(k.source, b.source) {
+		return
+	}
+	k.source = b.source
+	k.balancer.Configure(b.settings)
 }
 
 // pool returns the pool of a key: the one in force, or a new one if the settings
@@ -76,6 +98,10 @@ func (s *state) retain(known services, pools map[string]*pool) {
 		if known[id] == nil {
 			delete(s.balancers, id)
 		}
+	}
+	select {
+	case s.moved <- struct{}{}:
+	default:
 	}
 	for key, old := range s.pools {
 		if pools[key] != old {

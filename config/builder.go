@@ -80,7 +80,12 @@ func (s *setting) generality() int {
 
 // hasDefaultEntry tells whether the entry "default" of a section stands for all others.
 func hasDefaultEntry(name string) bool {
-	return strings.HasPrefix(name, "hystrix.") || strings.HasPrefix(name, "niws.")
+	for _, section := range []string{"hystrix.", "niws.", "ZoneAwareNIWSDiscoveryLoadBalancer.", "gateway.load-balancing."} {
+		if strings.HasPrefix(name, section) {
+			return true
+		}
+	}
+	return false
 }
 
 func (b *builder) apply(s *setting, e *expander) {

@@ -20,9 +20,10 @@ type Config struct {
 	Ribbon Ribbon
 	// Services holds <service>.ribbon.* by service id, each entry already completed
 	// from Ribbon. Use RibbonFor to look one up.
-	Services map[string]*Ribbon
-	Hystrix  Hystrix
-	Gateway  Gateway
+	Services  map[string]*Ribbon
+	Balancers Balancers
+	Hystrix   Hystrix
+	Gateway   Gateway
 	// LogLevels is logging.level.<name>: upper-case level by logger name. Only "root" counts.
 	LogLevels map[string]string
 	// Info is info.* as it was nested, for /actuator/info. Secrets are masked.
@@ -176,6 +177,7 @@ type Ribbon struct {
 	PoolKeepAlive         time.Duration // age of a connection
 	IdleTimeout           time.Duration // of an idle connection
 	Trip                  Trip
+	Balancing             Balancing
 }
 
 // Trip is niws.loadbalancer.<service>.*: when failures in a row take a server out of
@@ -263,7 +265,8 @@ type Fallback struct {
 
 // Compat switches back to behaviour of the original.
 type Compat struct {
-	ErrorStatus bool // status 500 for nearly every routing failure
+	ErrorStatus   bool // status 500 for nearly every routing failure
+	ZoneAvoidance bool // one zone more is left whenever one is empty or out
 }
 
 // Limits is gateway.limits.*; 0 means no limit unless said otherwise.

@@ -45,7 +45,7 @@ func manualTables() string {
 		{"server, spring, error", "server. spring. error."},
 		{"management", "management."},
 		{"zuul", "zuul."},
-		{"ribbon, <service>.ribbon", "<service>. ribbon. niws."},
+		{"ribbon, <service>.ribbon", "<service>. ribbon. niws. ZoneAware"},
 		{"hystrix", "hystrix."},
 		{"gateway, logging, info", "gateway. logging. info."},
 	}

@@ -165,6 +165,19 @@ func number[T any](name, def, doc string, low, high int, field func(*T) *int) ro
 	return row[T]{name: name, kind: "number", def: def, doc: doc, set: parsed(read, field)}
 }
 
+// decimal is a number with a fraction.
+func decimal[T any](name, def, doc string, low, high float64, field func(*T) *float64) row[T] {
+	read := func(v *node) (float64, error) { return decimalOf(v, low, high) }
+	return row[T]{name: name, kind: "decimal number", def: def, doc: doc, set: parsed(read, field)}
+}
+
+// share is a part of a whole.
+func share[T any](name, def, doc string, field func(*T) *float64) row[T] {
+	r := decimal(name, def, doc, 0, 1, field)
+	r.kind = "share from 0 to 1"
+	return r
+}
+
 func atLeast[T any](low int, name, def, doc string, field func(*T) *int) row[T] {
 	return number(name, def, doc, low, math.MaxInt, field)
 }

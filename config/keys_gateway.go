@@ -23,6 +23,7 @@ func gatewayKeys() []Key {
 		duration("shutdown.wait", "0s", "time between \"not ready\" and \"no new connections\" at a graceful shutdown", time.Millisecond, 0, func(g *Gateway) *time.Duration { return &g.ShutdownWait }),
 		boolean("via", "true", "add `gozer` to the `Via` field of requests, and refuse those that go in a circle with 508", func(g *Gateway) *bool { return &g.Via }),
 		boolean("compat.error-status", "false", "answer routing failures with 500 nearly always, as Zuul did", func(g *Gateway) *bool { return &g.Compat.ErrorStatus }),
+		boolean("compat.zone-avoidance", "false", "leave one zone more whenever a zone is empty or out of rotation, as Ribbon did", func(g *Gateway) *bool { return &g.Compat.ZoneAvoidance }),
 		size("limits.max-replay-body", "64KB", "longest request body that is kept so that it can be sent again", mostReplay, func(g *Gateway) *int64 { return &g.Limits.MaxReplayBody }),
 		size("limits.max-request-body", "0", "longest request body; 0 means no limit", math.MaxInt64, func(g *Gateway) *int64 { return &g.Limits.MaxRequestBody }),
 		duration("limits.header-timeout", "10s", "time for a client to send its request head; 0 means no limit", time.Millisecond, 0, func(g *Gateway) *time.Duration { return &g.Limits.HeaderTimeout }),

@@ -16,12 +16,13 @@ func ribbonKeys() []Key {
 		keys = append(keys, k)
 	}
 	for i, k := range keys[:len(keys)/2] {
-		if k.Status == Supported && k.Type != classType {
+		if k.Status == Supported {
 			keys[i].Default = "(ribbon." + strings.TrimPrefix(k.Name, "<service>.ribbon.") + ")"
 		}
 	}
 	keys = append(keys, lift("ribbon.", globalRibbon, deadRibbonRows()...)...)
-	return append(keys, lift("niws.loadbalancer.<service>.", tripping, tripRows()...)...)
+	keys = append(keys, lift("niws.loadbalancer.<service>.", tripping, tripRows()...)...)
+	return append(keys, balancerKeys()...)
 }
 
 // tripping finds the section of a service; "default" is all services.
@@ -53,7 +54,7 @@ func serviceRibbon(b *builder, values []string) *Ribbon {
 }
 
 func ribbonRows() []row[Ribbon] {
-	return slices.Concat(callRows(), poolRows(), classRows(), deadClientRows())
+	return slices.Concat(callRows(), poolRows(), classRows(), balancingRows(), deadClientRows())
 }
 
 func callRows() []row[Ribbon] {
@@ -85,23 +86,13 @@ func poolRows() []row[Ribbon] {
 func deadClientRows() []row[Ribbon] {
 	rows := []row[Ribbon]{
 		only[Ribbon](Refused, "FollowRedirects", "false", "redirects go to the client"),
-		only[Ribbon](Planned, "EnableZoneAffinity", "false", "zones come with discovery"),
-		only[Ribbon](Planned, "EnableZoneExclusivity", "false", "zones come with discovery"),
-		only[Ribbon](Planned, "UseIPAddrForServer", "false", "it concerns instances from discovery"),
-		only[Ribbon](Ignored, "EnablePrimeConnections", "false", "connections are opened when they are needed"),
 		only[Ribbon](Ignored, "EnableConnectionPool", "true", "connections are always pooled"),
 		dead[Ribbon](Refused, "TrustStore", "upstream certificates are checked against the system's roots"),
 		dead[Ribbon](Refused, "KeyStore", "client certificates"),
 		dead[Ribbon](Refused, "ProxyHost", "upstreams are reached directly"),
-		dead[Ribbon](Refused, "ForceClientPortConfiguration", "instances keep their own ports"),
 		dead[Ribbon](Planned, "BackoffInterval", "retries follow at once"),
 		dead[Ribbon](Planned, "BackoffTimeout", "retries follow at once"),
 		only[Ribbon](Refused, "PoolKeepAliveTimeUnits", "SECONDS", "write the unit into `PoolKeepAliveTime`, such as `15m`"),
-		dead[Ribbon](Planned, "NFLoadBalancerPingInterval", "servers are not pinged"),
-		dead[Ribbon](Planned, "NFLoadBalancerMaxTotalPingTime", "servers are not pinged"),
-		dead[Ribbon](Planned, "ServerListRefreshInterval", "a static list changes only with the configuration"),
-		dead[Ribbon](Planned, "ActiveConnectionsLimit", "the rule does not look at it"),
-		dead[Ribbon](Planned, "ServerWeightTaskTimerInterval", "there are no weights"),
 	}
 	for _, name := range meaninglessRibbonNames() {
 		rows = append(rows, dead[Ribbon](Ignored, name, "it configures a part of the Java client that does not exist here"))
@@ -111,16 +102,16 @@ func deadClientRows() []row[Ribbon] {
 
 func meaninglessRibbonNames() []string {
 	return []string{
-		"AppName", "Version", "VipAddress", "DeploymentContextBasedVipAddresses", "VipAddressResolverClassName",
-		"PrioritizeVipAddressBasedServers", "TargetRegion", "Port", "SecurePort", "RequestSpecificRetryOn", "GZipPayload",
+		"AppName", "Version", "VipAddress", "VipAddressResolverClassName",
+		"TargetRegion", "RequestSpecificRetryOn", "GZipPayload",
 		"EnableGZIPContentEncodingFilter", "PoolMinThreads", "PoolMaxThreads", "ConnectionPoolCleanerTaskEnabled",
 		"ConnectionCleanerRepeatInterval", "StaleCheckingEnabled", "Linger", "ReceiveBufferSize", "SendBufferSize", "ProxyPort",
 		"KeyStorePassword", "TrustStorePassword", "IsClientAuthRequired", "IsHostnameValidationRequired",
 		"IgnoreUserTokenInConnectionPoolForSecureClient", "CustomSSLSocketFactoryClassName", "RequestIdHeaderName",
 		"RulePredicateClasses", "ClientClassName", "InitializeNFLoadBalancer", "EnableMarkingServerDownOnReachingFailureLimit",
-		"ServerDownFailureLimit", "ServerDownStatWindowInMillis", "PrimeConnectionsClassName", "PrimeConnectionsURI",
-		"MaxRetriesPerServerPrimeConnection", "MaxTotalTimeToPrimeConnections", "MinPrimeConnectionsRatio",
-		"NFLoadBalancerStatsClassName", "ServerListUpdaterClassName", "listener.**",
+		"ServerDownFailureLimit", "ServerDownStatWindowInMillis", "PrimeConnectionsClassName",
+
+		"NFLoadBalancerStatsClassName", "listener.**",
 	}
 }
 
@@ -148,36 +139,4 @@ func setSecurePorts(r *Ribbon, v *node) (err error) {
 
 func numbersOf(v *node, low, high int) ([]int, error) {
 	return each(v, func(e *node) (int, error) { return intOf(e, low, high) })
-}
-
-const classType = "class name"
-
-// classRow is a key that names a Java class. Of its short names, some are what is done
-// anyway, some are close enough for a warning; the rest is refused.
-func classRow(name string, same, near []string, instead string) row[Ribbon] {
-	set := func(_ *Ribbon, v *node) error {
-		class, err := filled(v)
-		if err != nil {
-			return err
-		}
-		short := class[strings.LastIndexAny(class, ".$")+1:]
-		switch {
-		case slices.Contains(same, short):
-			return nil
-		case slices.Contains(near, short):
-			return deviation{Planned, instead + " instead of " + short}
-		}
-		return fault(v, "is not supported; %s", instead)
-	}
-	return row[Ribbon]{name: name, kind: classType, def: "(" + same[0] + ")", doc: instead, set: set}
-}
-
-func classRows() []row[Ribbon] {
-	return []row[Ribbon]{
-		classRow("NFLoadBalancerRuleClassName", []string{"RoundRobinRule"}, []string{"ZoneAvoidanceRule", "AvailabilityFilteringRule"}, "round robin is used"),
-		classRow("NFLoadBalancerPingClassName", []string{"DummyPing", "NoOpPing"}, nil, "servers are not pinged"),
-		classRow("NIWSServerListClassName", []string{"ConfigurationBasedServerList"}, nil, "`listOfServers` is used"),
-		classRow("NIWSServerListFilterClassName", []string{"ZonePreferenceServerListFilter", "ZoneAffinityServerListFilter"}, nil, "all servers are used"),
-		classRow("NFLoadBalancerClassName", []string{"ZoneAwareLoadBalancer", "DynamicServerListLoadBalancer", "BaseLoadBalancer"}, nil, "there is one built-in balancer"),
-	}
 }

@@ -47,6 +47,21 @@ func boolOf(v *node) (bool, error) {
 
 var wholeNumber = regexp.MustCompile(`^[+-]?(0|[1-9][0-9]*)$`)
 
+func decimalOf(v *node, low, high float64) (float64, error) {
+	text, err := filled(v)
+	if err != nil {
+		return 0, err
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsNaN(f) {
+		return 0, fault(v, "is not a number")
+	}
+	if f < low || f > high {
+		return 0, fault(v, "is out of range (%g to %g)", low, high)
+	}
+	return f, nil
+}
+
 // intOf refuses what YAML dialects read differently, such as 0100 and 1_000.
 func intOf(v *node, low, high int) (int, error) {
 	text, err := filled(v)

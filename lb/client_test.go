@@ -23,7 +23,7 @@ func (k *keyed) Choose(key any, servers []*lb.Server) *lb.Server {
 func TestClientChooses(t *testing.T) {
 	rule := new(keyed)
 	b := newBalancer(t, "a", "b")
-	b.Configure(lb.BalancerSettings{Rule: rule})
+	b.Configure(lb.BalancerSettings{NewRule: func() lb.Rule { return lb.RuleFunc(rule.Choose) }})
 	empty := &lb.Command{Balancer: newBalancer(t)}
 	c := lb.NewLoadBalancerClient(lb.NewDirectory(map[string]*lb.Command{"users": {Balancer: b}, "empty": empty}))
 	t.Run("ribbon 137 without a key and with one", func(t *testing.T) {

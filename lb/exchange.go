@@ -68,7 +68,7 @@ func (x *exchange) attempt() (resp *http.Response, err error) {
 		case err != nil:
 			x.fault = x.diagnose(err)
 		case resp != nil:
-			x.fault.outcome = Healthy
+			x.fault.outcome = OutcomeOf(resp.StatusCode)
 		}
 		x.cmd.Balancer.End(x.server, end, x.took, x.fault.outcome)
 	}()

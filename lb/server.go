@@ -33,13 +33,18 @@ type Server struct {
 	Metadata map[string]string
 
 	addr  string
+	zone  string // Zone in lower case
 	state *serverState
 }
 
 // serverState is what a balancer knows about a server id, whichever Server values carry it.
 type serverState struct {
-	stats ServerStats
-	alive atomic.Bool
+	stats   ServerStats
+	alive   atomic.Bool
+	unready atomic.Bool  // is being primed
+	since   atomic.Int64 // unix nanoseconds at which a slow start began, 0 for none
+	delay   ewma         // PeakEwma's
+	outlier outlier
 }
 
 // HostPort is the address to connect to, an IPv6 host in brackets.
@@ -61,6 +66,12 @@ func (s *Server) Stats() *ServerStats {
 // Alive reports that the server may be chosen. A server is alive from its first listing
 // until Balancer.SetAlive says otherwise.
 func (s *Server) Alive() bool { return s.state != nil && s.state.alive.Load() }
+
+// Ready reports that the server is not being primed.
+func (s *Server) Ready() bool { return s.state == nil || !s.state.unready.Load() }
+
+// active is the number of requests on their way, without a look at the clock.
+func (s *Server) active() int64 { return s.state.stats.active.Load() }
 
 // String is the server's id.
 func (s *Server) String() string { return s.id() }

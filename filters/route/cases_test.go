@@ -252,9 +252,7 @@ func TestAnswersAreNotInterpreted(t *testing.T) {
 }
 
 // byMetadata picks the first server that is marked with the key, or else any.
-type byMetadata struct{}
-
-func (byMetadata) Choose(key any, servers []*lb.Server) *lb.Server {
+func byMetadata(key any, servers []*lb.Server) *lb.Server {
 	for _, s := range servers {
 		if s.Metadata["role"] == key {
 			return s
@@ -270,7 +268,7 @@ func TestLoadBalancerKeyReachesTheRule(t *testing.T) {
 		}
 		return nil
 	})
-	balancer := lb.NewBalancer("users", lb.BalancerSettings{Rule: byMetadata{}})
+	balancer := lb.NewBalancer("users", lb.BalancerSettings{NewRule: func() lb.Rule { return lb.RuleFunc(byMetadata) }})
 	balancer.SetServers([]lb.Server{
 		{Host: "old", Port: 80},
 		{Host: "new", Port: 80, Metadata: map[string]string{"role": "canary"}},

@@ -14,6 +14,16 @@ import (
 type Service struct {
 	Command *ribboncmd.Command
 	Balance *lb.Command
+	// Key is where the load-balancing rule's key comes from, unless a filter has set
+	// LoadBalancerKey.
+	Key lb.KeySource
+}
+
+func (s *Service) key(c *filters.Context) any {
+	if c.LoadBalancerKey != nil {
+		return c.LoadBalancerKey
+	}
+	return s.Key.Of(c.Request, c.Out.Header)
 }
 
 // Services finds a service by id. It is called for every request, from any
@@ -47,7 +57,7 @@ func (f ribbonRouting) Run(c *filters.Context) error {
 	if err != nil {
 		return err
 	}
-	call := lb.Call{Key: c.LoadBalancerKey, Retryable: c.Retryable}
+	call := lb.Call{Key: service.key(c), Retryable: c.Retryable}
 	res, err := service.Command.Execute(c.Request.Context(), func(ctx context.Context) (*http.Response, error) { //nolint:bodyclose // the context closes it
 		defer bodyDeadline(ctx, c)()
 		res, err := service.Balance.Do(req.WithContext(ctx), call)

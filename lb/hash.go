@@ -1,0 +1,211 @@
+package lb
+
+import (
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"time"
+)
+
+// DefaultBoundFactor is how far above the average a server's active requests may be
+// before ConsistentHash passes it over.
+const DefaultBoundFactor = 1.25
+
+// probes is how many points a key has on the ring: with 21 the busiest server gets 5 %
+// above the average (Appleton and O'Reilly, "Multi-Probe Consistent Hashing", 2015).
+// points is how many a server has; a few keep the least busy one from having too little.
+const (
+	probes = 21
+	points = 4
+)
+
+// ConsistentHash sends requests with the same key to the same server as long as that is
+// there: a server that comes or goes moves only its own share of the keys. A server that
+// has more than BoundFactor times the average of active requests is passed over for the
+// next on the ring (Mirrokni, Thorup and Zadimoghaddam, "Consistent Hashing with Bounded
+// Loads", 2017). Requests without a key, nil or empty, go to the servers in turn.
+type ConsistentHash struct {
+	// BoundFactor is at least 1; 0 means DefaultBoundFactor, a negative number no bound.
+	BoundFactor float64
+
+	turn rotation
+}
+
+var _ Rule = (*ConsistentHash)(nil)
+
+// Picker implements Rule.
+func (r *ConsistentHash) Picker(c *Candidates) Picker {
+	p := &hashPicker{turn: &r.turn, servers: c.Servers, factor: r.BoundFactor, load: newLoad(c.Servers)}
+	if p.factor == 0 {
+		p.factor = DefaultBoundFactor
+	}
+	p.ring = make([]point, 0, len(c.Servers)*points)
+	for _, s := range c.Servers {
+		hash := hashText(s.id())
+		for range points {
+			p.ring = append(p.ring, point{hash, s})
+			hash = mix(hash)
+		}
+	}
+	slices.SortFunc(p.ring, point.compare)
+	return p
+}
+
+// point is a place on the ring of all hash values.
+type point struct {
+	hash   uint64
+	server *Server
+}
+
+func (p point) compare(o point) int {
+	switch {
+	case p.hash < o.hash:
+		return -1
+	case p.hash > o.hash:
+		return 1
+	}
+	return 0
+}
+
+type hashPicker struct {
+	turn    *rotation
+	servers []*Server
+	ring    []point
+	factor  float64
+	load    *load
+}
+
+var _ PickerPast = (*hashPicker)(nil)
+
+func (p *hashPicker) Pick(key any) *Server { return p.PickPast(key, nil) }
+
+// PickPast follows the ring from the key's server.
+func (p *hashPicker) PickPast(key any, tried []*Server) *Server {
+	hash, ok := hashKey(key)
+	if !ok {
+		if len(tried) > 0 {
+			return nil
+		}
+		return p.turn.take(p.servers)
+	}
+	start, most := p.find(hash), p.most()
+	var full *Server // the first that is passed over for its load
+	for i := range p.ring {
+		s := p.ring[(start+i)%len(p.ring)].server
+		switch {
+		case met(tried, s):
+		case most > 0 && s.active() >= most:
+			if full == nil {
+				full = s
+			}
+		default:
+			return s
+		}
+	}
+	return full
+}
+
+// find is the place on the ring that one of the key's points is closest to.
+func (p *hashPicker) find(hash uint64) int {
+	best, nearest := 0, ^uint64(0)
+	for range probes {
+		hash = mix(hash)
+		i := p.after(hash)
+		if d := p.ring[i].hash - hash; d <= nearest {
+			best, nearest = i, d
+		}
+	}
+	return best
+}
+
+// after is the first place at or behind hash, around the ring.
+func (p *hashPicker) after(hash uint64) int {
+	low, high := 0, len(p.ring)
+	for low < high {
+		if middle := int(uint(low+high) >> 1); p.ring[middle].hash < hash { //nolint:gosec // below the length
+			low = middle + 1
+		} else {
+			high = middle
+		}
+	}
+	if low == len(p.ring) {
+		return 0
+	}
+	return low
+}
+
+// most is the number of active requests at which a server is passed over, 0 for none.
+func (p *hashPicker) most() int64 {
+	if p.factor < 0 {
+		return 0
+	}
+	average := float64(p.load.total()+1) / float64(len(p.servers))
+	return int64(average*max(p.factor, 1)) + 1
+}
+
+// Hasher is a key that knows its hash.
+type Hasher interface{ Hash() uint64 }
+
+// hashKey hashes what a caller passes as a key.
+func hashKey(key any) (uint64, bool) {
+	switch k := key.(type) {
+	case string:
+		return hashText(k), k != ""
+	case Hasher:
+		return k.Hash(), true
+	case nil:
+		return 0, false
+	}
+	return hashText(fmt.Sprint(key)), true
+}
+
+// hashText is FNV-1a, mixed. It must be the same in every gateway, so that they agree.
+func hashText(text string) uint64 {
+	h := uint64(14695981039346656037)
+	for i := range len(text) {
+		h ^= uint64(text[i])
+		h *= 1099511628211
+	}
+	return mix(h)
+}
+
+// mix spreads the bits of a number (Stafford's variant 13, as in SplitMix64).
+func mix(h uint64) uint64 {
+	h += 0x9e3779b97f4a7c15
+	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
+	h = (h ^ h>>27) * 0x94d049bb133111eb
+	return h ^ h>>31
+}
+
+// load is the sum of the active requests of servers. For a long list it is counted anew
+// only when it is older than loadAge.
+type load struct {
+	servers []*Server
+	counted atomic.Int64 // unix nanoseconds
+	sum     atomic.Int64
+}
+
+const (
+	shortList = 64
+	loadAge   = 10 * time.Millisecond
+)
+
+func newLoad(servers []*Server) *load { return &load{servers: servers} }
+
+func (l *load) total() int64 {
+	if len(l.servers) <= shortList {
+		return l.count()
+	}
+	now, then := time.Now().UnixNano(), l.counted.Load()
+	if now-then >= int64(loadAge) && l.counted.CompareAndSwap(then, now) {
+		l.sum.Store(l.count())
+	}
+	return l.sum.Load()
+}
+
+func (l *load) count() (n int64) {
+	for _, s := range l.servers {
+		n += s.active()
+	}
+	return n
+}

@@ -1,0 +1,61 @@
+package lb
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+)
+
+// KeySource is where the key of a request comes from that ConsistentHash goes by. The
+// zero value gives none.
+type KeySource struct{ kind, name string }
+
+// ParseKeySource reads "address", "path", "header:<name>", "cookie:<name>" or "".
+func ParseKeySource(text string) (KeySource, error) {
+	kind, name, named := strings.Cut(text, ":")
+	switch {
+	case text == "", (kind == "address" || kind == "path") && !named:
+	case kind == "header" && name != "":
+		name = http.CanonicalHeaderKey(name)
+	case kind == "cookie" && name != "":
+	default:
+		return KeySource{}, fmt.Errorf("lb: %q is no source of a key: address, path, header:<name>, cookie:<name>", text)
+	}
+	return KeySource{kind, name}, nil
+}
+
+// Of is the key of a request, nil without one. The address is the first that goes on to
+// the server in X-Forwarded-For, else that of the connection.
+func (k KeySource) Of(r *http.Request, outbound http.Header) any {
+	if k.kind == "" {
+		return nil
+	}
+	if text := k.text(r, outbound); text != "" {
+		return text
+	}
+	return nil
+}
+
+func (k KeySource) text(r *http.Request, outbound http.Header) string {
+	switch k.kind {
+	case "address":
+		first, _, _ := strings.Cut(outbound.Get("X-Forwarded-For"), ",")
+		if first = strings.TrimSpace(first); first != "" {
+			return first
+		}
+		if host, _, err := net.SplitHostPort(r.RemoteAddr); err == nil {
+			return host
+		}
+		return r.RemoteAddr
+	case "path":
+		return r.URL.Path
+	case "header":
+		return strings.Join(r.Header[k.name], ",")
+	case "cookie":
+		if c, err := r.Cookie(k.name); err == nil {
+			return c.Value
+		}
+	}
+	return ""
+}
