@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"os"
 
+	"github.com/gozer-gateway/gozer/config"
+	"github.com/gozer-gateway/gozer/discovery/eureka"
 	"github.com/gozer-gateway/gozer/internal/demo"
 	"github.com/gozer-gateway/gozer/lb"
 )
@@ -53,4 +55,14 @@ func (g *Gateway) CloseIdle() { g.state.closeIdle() }
 // Balancing is how the balancer of a service is set up.
 func (g *Gateway) Balancing(service string) lb.BalancerSettings {
 	return g.snapshot.Load().balancing[service].settings
+}
+
+// WithRegistryDial replaces how the gateway connects to registries.
+func WithRegistryDial(dial func(ctx context.Context, network, address string) (net.Conn, error)) Option {
+	return func(o *options) { o.dialRegistry = dial }
+}
+
+// OwnInstance is what a gateway with these ports registers as.
+func OwnInstance(cfg *config.Config, proxy, management int) *eureka.Instance {
+	return describe(cfg, proxy, management)
 }

@@ -9,11 +9,13 @@ package gozer
 import (
 	"context"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/gozer-gateway/gozer/config"
 	"github.com/gozer-gateway/gozer/discovery"
+	"github.com/gozer-gateway/gozer/discovery/eureka"
 	"github.com/gozer-gateway/gozer/ribboncmd"
 )
 
@@ -24,6 +26,7 @@ type Gateway struct {
 	config   *config.Config // of the start; listeners keep it across reloads
 	state    *state
 	hub      *discovery.Hub
+	eureka   *eureka.Client // nil without one
 	snapshot atomic.Pointer[snapshot]
 	reload   sync.Mutex // held while a configuration is read and a snapshot is built
 	ready    atomic.Bool
@@ -41,11 +44,16 @@ func New(cfg *config.Config, opts ...Option) (*Gateway, error) {
 
 func newGateway(cfg *config.Config, opts []Option) *Gateway {
 	o := newOptions(opts)
+	client, _ := eurekaClient(cfg, o) // build says what is wrong
+	if client != nil {
+		o.sources = append(slices.Clone(o.sources), client)
+	}
 	return &Gateway{
 		options: o,
 		config:  cfg,
 		state:   newState(o.logger),
 		hub:     discovery.NewHub(o.logger, o.sources...),
+		eureka:  client,
 	}
 }
 

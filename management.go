@@ -46,5 +46,11 @@ func (v view) Filters() []filters.Info           { return v.snapshot.Load().chai
 func (v view) Meter() *filters.Meter             { return v.state.meter }
 func (v view) Commands() admin.Commands          { return v.state.commands }
 func (v view) Ready() bool                       { return v.ready.Load() }
-func (v view) Components() []admin.Component     { return nil }
 func (v view) Refresh(ctx context.Context) error { return v.refreshFor(ctx, "management endpoint") }
+
+func (v view) Components() []admin.Component {
+	if v.eureka == nil {
+		return nil
+	}
+	return []admin.Component{eurekaHealth(v.eureka)}
+}

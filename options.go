@@ -30,6 +30,8 @@ type options struct {
 	pings       map[string]lb.Ping
 	listFilters map[string]func() lb.ListFilter
 	listen      func(ctx context.Context, address string) (net.Listener, error)
+
+	dialRegistry func(ctx context.Context, network, address string) (net.Conn, error) // nil: TCP
 }
 
 type serviceFallback struct {

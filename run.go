@@ -12,9 +12,10 @@ import (
 )
 
 // Run opens the listeners and serves until ctx ends, then drains: it stops
-// being ready, waits gateway.shutdown.wait, stops accepting, lets requests in
-// flight end within spring.lifecycle.timeout-per-shutdown-phase, cancels the
-// rest and closes idle connections. With "server.shutdown: immediate" it cancels
+// being ready, has the registry say OUT_OF_SERVICE, waits gateway.shutdown.wait,
+// stops accepting, lets requests in flight end within
+// spring.lifecycle.timeout-per-shutdown-phase, cancels the rest, closes idle
+// connections and leaves the registry. With "server.shutdown: immediate" it cancels
 // at once. It returns nil after a clean drain. Call it once.
 func (g *Gateway) Run(ctx context.Context) error {
 	servers, err := g.listen(ctx)
@@ -35,9 +36,11 @@ func (g *Gateway) Run(ctx context.Context) error {
 	g.ready.Store(true)
 	proxy, management := addresses(servers)
 	g.options.opened(g, proxy, management)
+	registered := g.register(servers)
+	defer registered.end(g)
 	select {
 	case <-ctx.Done():
-		return g.shutDown(servers)
+		return g.shutDown(servers, registered)
 	case err := <-failed:
 		g.closeAll(servers)
 		return err
@@ -102,7 +105,7 @@ func (g *Gateway) open(ctx context.Context, name, address string, port int, serv
 }
 
 // shutDown drains in the order that Run documents.
-func (g *Gateway) shutDown(servers []*server) error {
+func (g *Gateway) shutDown(servers []*server, registered *registration) error {
 	cfg := g.snapshot.Load().config
 	g.ready.Store(false)
 	defer g.closeAll(servers)
@@ -110,6 +113,7 @@ func (g *Gateway) shutDown(servers []*server) error {
 		g.options.logger.Info("shutting down at once")
 		return nil
 	}
+	registered.outOfService(g)
 	g.options.logger.Info("shutting down", "wait", cfg.Gateway.ShutdownWait, "drain", cfg.Server.DrainTimeout)
 	<-time.After(cfg.Gateway.ShutdownWait)
 	ctx, cancel := context.WithTimeout(context.Background(), cfg.Server.DrainTimeout)

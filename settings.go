@@ -26,7 +26,7 @@ func routingSettings(cfg *config.Config) (routing.Settings, error) {
 		IgnoredPatterns:    z.IgnoredPatterns,
 		IgnoredServices:    z.IgnoredServices,
 		IgnoreLocalService: z.IgnoreLocalService,
-		LocalService:       cfg.Application.Name,
+		LocalService:       localService(cfg),
 	}
 	for _, r := range z.Routes {
 		s.Routes = append(s.Routes, routeSettings(r))
@@ -42,6 +42,14 @@ func routingSettings(cfg *config.Config) (routing.Settings, error) {
 	}
 	s.Mapper = mapper
 	return s, nil
+}
+
+// localService is the gateway's own name as discovery knows it.
+func localService(cfg *config.Config) string {
+	if cfg.Eureka.Client.Active() {
+		return strings.ToLower(ownName(cfg))
+	}
+	return cfg.Application.Name
 }
 
 func routeSettings(r config.Route) routing.RouteSettings {

@@ -94,7 +94,8 @@ func (g *Gateway) build(cfg *config.Config) (*snapshot, error) {
 	routes := s.route()
 	services := g.connect(s)
 	chained := g.chain(s)
-	return s, errors.Join(routes, services, chained)
+	_, registry := eurekaClient(cfg, g.options)
+	return s, errors.Join(routes, services, chained, registry)
 }
 
 // chain makes the filters of a snapshot. Settings that none of them takes are an

@@ -31,8 +31,12 @@ func newBuilder(l *loader) *builder {
 			Zuul:      Zuul{SemaphoreByService: map[string]int{}},
 			Hystrix:   Hystrix{Commands: map[string]*Command{}, ThreadPools: map[string]*ThreadPool{}},
 			Gateway:   Gateway{Fallback: map[string]*Fallback{}},
-			filters:   map[string]*FilterSettings{},
-			places:    map[string]Position{},
+			Eureka: Eureka{
+				Client:   EurekaClient{ServiceURLs: map[string][]string{}, AvailabilityZones: map[string][]string{}},
+				Instance: EurekaInstance{Metadata: map[string]string{}},
+			},
+			filters: map[string]*FilterSettings{},
+			places:  map[string]Position{},
 		},
 	}
 }

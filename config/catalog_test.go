@@ -68,7 +68,7 @@ func other(k Key) string {
 		return "30000"
 	case strings.Contains(k.Type, "CIDR"):
 		return "10.0.0.0/8"
-	case strings.Contains(k.Name, ".url"):
+	case strings.Contains(k.Name, ".url"), strings.Contains(k.Name, "service-url"):
 		return "http://localhost"
 	case k.Name == "zuul.routes.<id>", strings.HasSuffix(k.Name, "path"), strings.HasSuffix(k.Name, "prefix"):
 		return "/seven"

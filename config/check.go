@@ -12,6 +12,7 @@ func (b *builder) check() {
 	b.placeFirst()
 	b.checkPrefix()
 	b.checkRoutes()
+	b.checkEureka()
 	b.checkServices()
 	b.checkHystrix()
 	b.checkTimeouts()
@@ -61,6 +62,9 @@ func (b *builder) checkPrefix() {
 
 // checkServices warns, once per service, that nobody can reach it.
 func (b *builder) checkServices() {
+	if c := &b.config.Eureka.Client; c.Active() && c.Fetch {
+		return // they may be found
+	}
 	for _, r := range b.serviceRoutes() {
 		if service := r.Location; len(b.config.RibbonFor(service).Servers) == 0 {
 			b.report.warnf(joinKey([]string{"zuul", "routes", r.Key}), r.Position,

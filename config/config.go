@@ -24,6 +24,7 @@ type Config struct {
 	Balancers Balancers
 	Hystrix   Hystrix
 	Gateway   Gateway
+	Eureka    Eureka
 	// LogLevels is logging.level.<name>: upper-case level by logger name. Only "root" counts.
 	LogLevels map[string]string
 	// Info is info.* as it was nested, for /actuator/info. Secrets are masked.

@@ -47,6 +47,7 @@ func manualTables() string {
 		{"zuul", "zuul."},
 		{"ribbon, <service>.ribbon", "<service>. ribbon. niws. ZoneAware"},
 		{"hystrix", "hystrix."},
+		{"eureka", "eureka."},
 		{"gateway, logging, info", "gateway. logging. info."},
 	}
 	for _, s := range sections {

@@ -80,7 +80,7 @@ func balancerKeys() []Key {
 		share("avoidZoneWithBlackoutPercetage", "0.99999", "share of servers out of rotation from which on a zone is avoided", func(b *Balancing) *float64 { return &b.Zones.Blackout }),
 	)...)
 	return append(keys, lift("", balancers,
-		text("gateway.zone", "", "zone of the gateway itself, for the filters that prefer its servers", func(b *Balancers) *string { return &b.Zone }),
+		text("gateway.zone", "(by eureka)", "zone of the gateway itself, for the filters that prefer its servers; without it `eureka.instance.metadata-map.zone`, or the first of `eureka.client.availability-zones.<region>`", func(b *Balancers) *string { return &b.Zone }),
 		boolean("ZoneAwareNIWSDiscoveryLoadBalancer.enabled", "true", "whether ZoneAwareLoadBalancer looks at zones", func(b *Balancers) *bool { return &b.ZoneAware }),
 		boolean("niws.loadbalancer.zoneAvoidanceRule.enabled", "true", "whether ZoneAvoidanceRule looks at zones", func(b *Balancers) *bool { return &b.ZoneAvoidance }),
 		boolean("niws.loadbalancer.availabilityFilteringRule.filterCircuitTripped", "true", "take servers out of rotation whose connections fail", func(b *Balancers) *bool { return &b.AvoidTripped }),

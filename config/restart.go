@@ -1,6 +1,9 @@
 package config
 
-import "reflect"
+import (
+	"reflect"
+	"strings"
+)
 
 // startKey is a key that the listeners take from the configuration they were opened
 // with, and with them the whole gateway: a reload changes nothing about it.
@@ -30,8 +33,9 @@ func startKeys() []startKey {
 	}
 }
 
-// NeedRestart names the keys, in the order of [Keys], in which c differs from the
-// configuration that the process was started with and which no reload applies.
+// NeedRestart names the keys in which c differs from the configuration that the process
+// was started with and which no reload applies: in the order of [Keys], then whole
+// sections as "eureka.client.*".
 func (c *Config) NeedRestart(started *Config) []string {
 	var changed []string
 	for _, k := range startKeys() {
@@ -39,7 +43,20 @@ func (c *Config) NeedRestart(started *Config) []string {
 			changed = append(changed, k.name)
 		}
 	}
+	for _, s := range startSections() {
+		if !reflect.DeepEqual(s.value(c), s.value(started)) {
+			changed = append(changed, s.name+"*")
+		}
+	}
 	return changed
+}
+
+// startSections are sections that a reload does not apply as a whole.
+func startSections() []startKey {
+	return []startKey{
+		{"eureka.client.", func(c *Config) any { return c.Eureka.Client }},
+		{"eureka.instance.", func(c *Config) any { return c.Eureka.Instance }},
+	}
 }
 
 // markStartKeys sets Restart in the rows that startKeys names.
@@ -51,6 +68,9 @@ func markStartKeys(keys []Key) []Key {
 	start["server.max-http-header-size"] = true // another name of one of them
 	for i := range keys {
 		keys[i].Restart = start[keys[i].Name]
+		for _, s := range startSections() {
+			keys[i].Restart = keys[i].Restart || strings.HasPrefix(keys[i].Name, s.name) && keys[i].Status == Supported
+		}
 	}
 	return keys
 }

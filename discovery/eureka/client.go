@@ -54,7 +54,7 @@ func NewClient(s ClientSettings) (*Client, error) {
 	t := newTransport(s.Servers)
 	c := &Client{
 		settings: s, transport: t, session: newSession(s.Servers, servers, t.exchange),
-		convert: converter{zone: s.Servers.Zones()[0]},
+		convert: converter{zone: s.Servers.zoneOfOthers()},
 		pushed:  make(chan pushEvent),
 		repairs: bucket{burst: 3, rate: 12},
 	}

@@ -76,6 +76,15 @@ func (s ServerSettings) Zones() []string {
 	return []string{DefaultZone}
 }
 
+// zoneOfOthers is the zone of instances that name none: the first zone if there are
+// any, as in the original, else none.
+func (s ServerSettings) zoneOfOthers() string {
+	if zone := s.Zones()[0]; zone != DefaultZone {
+		return zone
+	}
+	return ""
+}
+
 // ClientSettings are those of a [Client] (eureka.client.*).
 type ClientSettings struct {
 	Servers       ServerSettings

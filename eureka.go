@@ -1,0 +1,214 @@
+package gozer
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net"
+	"net/url"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/gozer-gateway/gozer/admin"
+	"github.com/gozer-gateway/gozer/config"
+	"github.com/gozer-gateway/gozer/discovery/eureka"
+)
+
+// farewell is how long a registry may take to hear that the gateway leaves.
+const farewell = 3 * time.Second
+
+// registries are the settings of the way to the registries (eureka.client.*).
+func registries(cfg *config.Config, o options) (eureka.ServerSettings, error) {
+	c := cfg.Eureka.Client
+	certificates, err := registryTLS(c.TLS)
+	host, _ := ownAddress(cfg)
+	return eureka.ServerSettings{
+		ServiceURLs:       c.ServiceURLs,
+		Region:            c.Region,
+		AvailabilityZones: c.AvailabilityZones,
+		OtherZonesFirst:   !c.PreferSameZone,
+		Seed:              net.JoinHostPort(host, strconv.Itoa(cfg.Server.Port)),
+		ConnectTimeout:    c.ConnectTimeout,
+		ReadTimeout:       c.ReadTimeout,
+		IdleTimeout:       c.IdleTimeout,
+		MaxConnections:    c.MaxPerHost,
+		NoCompression:     !c.Gzip,
+		AllowRedirects:    c.AllowRedirects,
+		Compact:           c.DataAccept == "compact",
+		TLS:               certificates,
+		Proxy:             registryProxy(c.Proxy),
+		ReconnectInterval: c.ReconnectInterval,
+		QuarantineShare:   c.QuarantineShare,
+		Dial:              o.dialRegistry,
+		Logger:            o.logger,
+	}, err
+}
+
+func registryProxy(p config.EurekaProxy) *url.URL {
+	if p.Host == "" {
+		return nil
+	}
+	u := &url.URL{Scheme: "http", Host: net.JoinHostPort(p.Host, strconv.Itoa(p.Port))}
+	if p.User != "" {
+		u.User = url.UserPassword(p.User, p.Password)
+	}
+	return u
+}
+
+// registryTLS reads the files of eureka.client.tls; nil leaves everything to the system.
+func registryTLS(c config.EurekaTLS) (*tls.Config, error) {
+	if !c.Enabled {
+		return nil, nil
+	}
+	t := &tls.Config{MinVersion: tls.VersionTLS12}
+	var problems []error
+	if c.TrustCertificate != "" {
+		pem, err := os.ReadFile(c.TrustCertificate)
+		t.RootCAs = x509.NewCertPool()
+		if err == nil && !t.RootCAs.AppendCertsFromPEM(pem) {
+			err = errors.New("there is no certificate in " + c.TrustCertificate)
+		}
+		problems = append(problems, err)
+	}
+	if c.Certificate != "" || c.PrivateKey != "" {
+		pair, err := tls.LoadX509KeyPair(c.Certificate, c.PrivateKey)
+		t.Certificates = []tls.Certificate{pair}
+		problems = append(problems, err)
+	}
+	return t, errors.Join(problems...)
+}
+
+// eurekaClient follows the registry's list; nil if that is not wanted.
+func eurekaClient(cfg *config.Config, o options) (*eureka.Client, error) {
+	c := cfg.Eureka.Client
+	if !c.Active() || !c.Fetch {
+		return nil, nil
+	}
+	servers, err := registries(cfg, o)
+	if err != nil {
+		return nil, misfit("eureka.client.tls", config.Position{}, err)
+	}
+	return eureka.NewClient(eureka.ClientSettings{
+		Servers:       servers,
+		FetchInterval: c.FetchInterval,
+		BackOffBound:  c.FetchBackOffBound,
+		DisableDelta:  c.DisableDelta,
+		SingleVIP:     c.SingleVIP,
+		AllStatuses:   !c.OnlyUp,
+		NoPush:        !c.Push,
+		SnapshotFile:  c.SnapshotFile,
+	})
+}
+
+// registration keeps the gateway registered while it runs. A nil one does nothing.
+type registration struct {
+	*eureka.Registrar
+	stop  context.CancelFunc
+	ended chan struct{}
+}
+
+// register registers the gateway, which listens on servers, if that is wanted.
+func (g *Gateway) register(servers []*server) *registration {
+	c := g.config.Eureka.Client
+	if !c.Active() || !c.Register {
+		return nil
+	}
+	where, err := registries(g.config, g.options)
+	if err != nil {
+		g.options.logger.Error("eureka: not registered", "error", err)
+		return nil
+	}
+	settings := eureka.RegistrarSettings{
+		Servers:             where,
+		Instance:            ownInstance(g.config, servers),
+		BackOffBound:        c.RenewBackOffBound,
+		ReplicationInterval: c.ReplicationInterval,
+		ChangesWait:         !c.OnDemandUpdate,
+		StayRegistered:      !c.Unregister,
+	}
+	if c.HealthCheck {
+		settings.Health = g.registeredHealth
+	}
+	registrar, err := eureka.NewRegistrar(settings)
+	if err != nil {
+		g.options.logger.Error("eureka: not registered", "error", err)
+		return nil
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	r := &registration{registrar, stop, make(chan struct{})}
+	go func() {
+		defer close(r.ended)
+		_ = registrar.Run(ctx) // returns nil
+	}()
+	return r
+}
+
+// registeredHealth is the status that a readiness makes: DOWN when there is none, as
+// Spring maps it (spec/eureka.md 3.5).
+func (g *Gateway) registeredHealth(context.Context, eureka.Status) (eureka.Status, error) {
+	if g.ready.Load() {
+		return eureka.Up, nil
+	}
+	return eureka.Down, nil
+}
+
+// outOfService tells the registry that no more requests should come.
+func (r *registration) outOfService(g *Gateway) {
+	if r == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), farewell)
+	defer cancel()
+	if err := r.OutOfService(ctx); err != nil {
+		g.options.logger.Warn("eureka: the registry was not told that the gateway goes out of service", "error", err)
+	}
+}
+
+// end leaves the registry.
+func (r *registration) end(g *Gateway) {
+	if r == nil {
+		return
+	}
+	r.stop()
+	<-r.ended
+	ctx, cancel := context.WithTimeout(context.Background(), farewell)
+	defer cancel()
+	if err := r.Cancel(ctx); err != nil {
+		g.options.logger.Warn("eureka: not cancelled, the lease will expire", "error", err)
+	}
+}
+
+// eurekaHealth is the part of the health endpoint about the registry's list. While
+// there has never been one the status is not UP, but that takes no gateway down: its
+// other routes work.
+func eurekaHealth(c *eureka.Client) admin.Component {
+	state := c.State()
+	part := admin.Component{Name: "eureka", Status: "UNKNOWN", Details: map[string]any{
+		"instances": c.View().Len(), "applications": len(c.View().Names()), "pushed": state.Pushing,
+	}}
+	if !state.Fetched.IsZero() {
+		part.Status = admin.Up
+		part.Details["fetched"] = state.Fetched.UTC().Format(time.RFC3339)
+	}
+	if state.Restored {
+		part.Details["restored"] = true
+	}
+	if state.Trouble != "" {
+		part.Details["error"] = state.Trouble
+	}
+	return part
+}
+
+// ownName is the application's name under which the gateway registers.
+func ownName(cfg *config.Config) string {
+	if name := cfg.Eureka.Instance.AppName; name != "" {
+		return name
+	}
+	if cfg.Place("spring.application.name") == (config.Position{}) {
+		return "unknown"
+	}
+	return cmp.Or(cfg.Application.Name, "unknown")
+}
