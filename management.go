@@ -7,6 +7,7 @@ import (
 	"github.com/gozer-gateway/gozer/admin"
 	"github.com/gozer-gateway/gozer/config"
 	"github.com/gozer-gateway/gozer/filters"
+	"github.com/gozer-gateway/gozer/lb"
 	"github.com/gozer-gateway/gozer/routing"
 )
 
@@ -45,6 +46,7 @@ func (v view) Routes() []*routing.Route          { return v.snapshot.Load().tabl
 func (v view) Filters() []filters.Info           { return v.snapshot.Load().chain.Filters() }
 func (v view) Meter() *filters.Meter             { return v.state.meter }
 func (v view) Commands() admin.Commands          { return v.state.commands }
+func (v view) Balancers() []*lb.Balancer         { return v.snapshot.Load().services.balancers() }
 func (v view) Ready() bool                       { return v.ready.Load() }
 func (v view) Refresh(ctx context.Context) error { return v.refreshFor(ctx, "management endpoint") }
 

@@ -83,6 +83,15 @@ func (s services) client() *http.Client {
 	}
 }
 
+// balancers are those of all services, by name.
+func (s services) balancers() []*lb.Balancer {
+	all := make([]*lb.Balancer, 0, len(s))
+	for _, id := range s.ids() {
+		all = append(all, s[id].Balance.Balancer)
+	}
+	return all
+}
+
 func (s services) ids() []string { return slices.Sorted(maps.Keys(s)) }
 
 // build makes the snapshot of a configuration and changes nothing else. With an

@@ -10,6 +10,7 @@ import (
 	"github.com/gorilla/mux"
 
 	"github.com/gozer-gateway/gozer/filters"
+	"github.com/gozer-gateway/gozer/lb"
 	"github.com/gozer-gateway/gozer/ribboncmd"
 	"github.com/gozer-gateway/gozer/routing"
 )
@@ -40,7 +41,7 @@ type Settings struct {
 
 // IDs lists the endpoints that there are, in the order of the alphabet.
 func IDs() []string {
-	return []string{"circuitbreakers", "filters", "health", "hystrix.stream", "info", "metrics", "routes"}
+	return []string{"circuitbreakers", "filters", "health", "hystrix.stream", "info", "metrics", "routes", "servers"}
 }
 
 // View is what the endpoints show of a gateway. It is asked at every request,
@@ -50,6 +51,9 @@ type View interface {
 	Filters() []filters.Info
 	Meter() *filters.Meter
 	Commands() Commands
+
+	// Balancers are those of all services, by name.
+	Balancers() []*lb.Balancer
 
 	// Components are further parts of the health endpoint; nil for none.
 	Components() []Component
@@ -100,6 +104,8 @@ func (a *api) register() {
 	a.endpoint("metrics", "/{name:.+}", methods{http.MethodGet: a.metric})
 	a.endpoint("circuitbreakers", "", methods{http.MethodGet: a.circuits})
 	a.endpoint("circuitbreakers", "/{name}", methods{http.MethodGet: a.circuits, http.MethodPost: a.updateCircuit})
+	a.endpoint("servers", "", methods{http.MethodGet: a.servers})
+	a.endpoint("servers", "/{name}", methods{http.MethodGet: a.servers})
 	a.registerStreams()
 	routes := methods{http.MethodGet: a.routes, http.MethodPost: a.refresh}
 	a.endpoint("routes", "", routes)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/gozer-gateway/gozer/admin"
 	"github.com/gozer-gateway/gozer/filters"
+	"github.com/gozer-gateway/gozer/lb"
 	"github.com/gozer-gateway/gozer/ribboncmd"
 	"github.com/gozer-gateway/gozer/routing"
 )
@@ -27,6 +28,7 @@ type gateway struct {
 	routes     []*routing.Route
 	filters    []filters.Info
 	meter      *filters.Meter
+	balancers  []*lb.Balancer
 	commands   commands
 	components []admin.Component
 	draining   bool
@@ -36,6 +38,7 @@ type gateway struct {
 func (g *gateway) Routes() []*routing.Route      { return g.routes }
 func (g *gateway) Filters() []filters.Info       { return g.filters }
 func (g *gateway) Meter() *filters.Meter         { return g.meter }
+func (g *gateway) Balancers() []*lb.Balancer     { return g.balancers }
 func (g *gateway) Commands() admin.Commands      { return &g.commands }
 func (g *gateway) Components() []admin.Component { return g.components }
 func (g *gateway) Ready() bool                   { return !g.draining }

@@ -244,6 +244,12 @@ func (b *Balancer) Available() int {
 	return n
 }
 
+// Tripped reports that s is avoided because its connections fail.
+func (b *Balancer) Tripped(s *Server, now time.Time) bool {
+	p := b.view.Load().policy
+	return !p.KeepTripped && s.Stats().Tripped(now, p.Trip)
+}
+
 // Zones describes the zones of all servers, by name.
 func (b *Balancer) Zones() []ZoneSnapshot {
 	v := b.current()

@@ -71,9 +71,11 @@ type zone struct {
 // newZones groups the servers alive by zone. eligible are those that may be chosen.
 func newZones(alive, eligible []*Server, p ZonePolicy) *Zones {
 	z := &Zones{policy: p.withDefaults()}
-	if one, same := commonZone(alive); same {
+	switch one, same := commonZone(alive); {
+	case len(alive) == 0:
+	case same:
 		z.zones = []zone{{name: one, alive: alive, servers: eligible, tripped: len(alive) - len(eligible)}}
-	} else {
+	default:
 		z.group(alive, eligible)
 	}
 	z.all = ^uint64(0) >> (maxZones - min(max(len(z.zones), 1), maxZones))

@@ -17,15 +17,38 @@ import (
 // zuulCases is how many numbered cases the description of Zuul's behaviour has.
 const zuulCases = 162
 
-// caseNumbers finds the cases that a text names: "zuul 9", "zuul 121 122", "zuul 20, 22
-// and 23". With a dot and a digit behind it the number is that of a section.
-func caseNumbers(text string) (numbers []int) {
-	mention := regexp.MustCompile(`\bzuul ((?:\d+(?:, | and | ))*\d+)(?:[^.\d]|\.\D|\.?$)`)
+// caseNumbers finds the cases of a description that a text names: "zuul 9", "zuul 121
+// 122", "Zuul 20, 22 and 23". With a dot and a digit behind it the number is that of a section.
+func caseNumbers(description, text string) (numbers []int) {
+	mention := regexp.MustCompile(`(?i)\b` + description + ` ((?:\d+(?:, | and | ))*\d+)(?:[^.\d]|\.\D|\.?$)`)
 	for _, m := range mention.FindAllStringSubmatch(text, -1) {
 		for _, digits := range regexp.MustCompile(`\d+`).FindAllString(m[1], -1) {
 			n, _ := strconv.Atoi(digits)
 			numbers = append(numbers, n)
 		}
+	}
+	return numbers
+}
+
+// ribbonCases are the numbered cases about servers, balancers, rules, lists, statistics
+// and configuration in the description of Ribbon's behaviour.
+func ribbonCases() (numbers []int) {
+	for n := 1; n <= 103; n++ {
+		numbers = append(numbers, n)
+	}
+	return append(numbers, 148, 149, 150, 151, 152)
+}
+
+// ribbonQuirks are the defects of the same parts, which are corrected here.
+func ribbonQuirks() []int {
+	return []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 36, 39, 44}
+}
+
+// quirks finds the defects that a text names: "Q12", "Q9 no news".
+func quirks(text string) (numbers []int) {
+	for _, m := range regexp.MustCompile(`\bQ(\d+)\b`).FindAllStringSubmatch(text, -1) {
+		n, _ := strconv.Atoi(m[1])
+		numbers = append(numbers, n)
 	}
 	return numbers
 }
@@ -48,12 +71,12 @@ func rowIDs(text string) (ids []string) {
 	return ids
 }
 
-// faults are those of other gateways that concern HTTP/1.1, without those of
+// faults are those of other gateways that concern HTTP/1.1 and load balancing, without those of
 // authentication, discovery and other things to come.
 func faults() []int {
 	return []int{
 		1, 2, 5, 6, 9, 10, 11, 14, 19, 20, 21, 24, 25, 26, 30, 31, 33, 35, 36, 38, 39, 41, 43, 45, 47, 49, 51, 55, 56, 58, 61, 62, 64, 65, 66,
-		67, 68, 70, 73, 74, 77, 80, 83, 85, 87, 89, 91, 92, 95, 98, 100, 103, 104, 107, 109, 112, 113, 122, 125, 126, 128, 129, 140, 141,
+		67, 68, 70, 73, 74, 77, 80, 83, 85, 87, 89, 91, 92, 95, 98, 100, 103, 104, 107, 109, 112, 113, 122, 125, 126, 128, 129, 140, 141, 145, 147, 152, 153, 155, 157,
 		228, 229, 230, 233, 235, 258,
 	}
 }
@@ -81,10 +104,26 @@ func accounts(t *testing.T) string {
 // Every case has a test that bears its number, or a line in docs/differences.md that
 // says what is different.
 func TestEveryZuulCaseIsAccountedFor(t *testing.T) {
-	named := caseNumbers(accounts(t))
+	named := caseNumbers("zuul", accounts(t))
 	for n := 1; n <= zuulCases; n++ {
 		if !slices.Contains(named, n) {
 			t.Errorf("zuul %d has neither a test nor a line in docs/differences.md", n)
+		}
+	}
+}
+
+// The same goes for Ribbon's cases and defects.
+func TestEveryRibbonCaseIsAccountedFor(t *testing.T) {
+	all := accounts(t)
+	named, corrected := caseNumbers("ribbon", all), quirks(all)
+	for _, n := range ribbonCases() {
+		if !slices.Contains(named, n) {
+			t.Errorf("ribbon %d has neither a test nor a line in docs/differences.md", n)
+		}
+	}
+	for _, n := range ribbonQuirks() {
+		if !slices.Contains(corrected, n) {
+			t.Errorf("Q%d has neither a test nor a line in docs/differences.md", n)
 		}
 	}
 }
@@ -113,7 +152,7 @@ func TestEveryFaultIsAccountedFor(t *testing.T) {
 
 func TestCaseNumbers(t *testing.T) {
 	const text = `"zuul 9 prefix", zuul 121 122, zuul 20, 22 and 23: no; zuul 3.6; zuul.md 10.1; zuul 35 twice, 7 times. zuul 150.`
-	if diff := cmp.Diff([]int{9, 121, 122, 20, 22, 23, 35, 150}, caseNumbers(text)); diff != "" {
+	if diff := cmp.Diff([]int{9, 121, 122, 20, 22, 23, 35, 150}, caseNumbers("zuul", text)); diff != "" {
 		t.Error(diff)
 	}
 }
