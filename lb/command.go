@@ -1,6 +1,7 @@
 package lb
 
 import (
+	"context"
 	"net/http"
 )
 
@@ -17,10 +18,21 @@ type Command struct {
 	Secure    SecurePolicy
 }
 
+// Carrier is a transport that spares Command the copies of a request. Carry is
+// RoundTrip with ctx in the place of the request's own context; it neither changes
+// nor keeps req, once the body has been sent. into, unless it is nil, is empty, and may
+// serve as the header of the response.
+type Carrier interface {
+	Carry(ctx context.Context, req *http.Request, into http.Header) (*http.Response, error)
+}
+
 // Call is what a caller says about one request.
 type Call struct {
 	Key       any  // handed to the balancer's rule
 	Retryable bool // of the route: failures after the request was sent may be repeated
+
+	// Header, if it is not nil, is an empty map that the response may use for its header.
+	Header http.Header
 }
 
 // Do sends req to a server of the service, or to several in turn, and returns the first
@@ -46,15 +58,24 @@ type Call struct {
 // take for a permission to repeat what was sent, goes out in lower case, in which
 // net/http does not look for it.
 func (c *Command) Do(req *http.Request, call Call) (*http.Response, error) {
-	return c.do(req, call, false)
+	return c.send(req.Context(), copied(req), call, false)
 }
 
-// do is Do that closes the body if it is told to, when no attempt reads it any more.
-func (c *Command) do(req *http.Request, call Call, closes bool) (*http.Response, error) {
+// Send is Do for a caller who gives req and its URL away: they are changed and sent as
+// they are. ctx takes the place of the request's own context.
+func (c *Command) Send(ctx context.Context, req *http.Request, call Call) (*http.Response, error) {
+	return c.send(ctx, req, call, false)
+}
+
+// send is Send that closes the body if it is told to, when no attempt reads it any more.
+func (c *Command) send(ctx context.Context, req *http.Request, call Call, closes bool) (*http.Response, error) {
 	x := exchange{
 		cmd:     c,
+		ctx:     ctx,
 		req:     req,
-		key:     call.Key,
+		call:    call,
+		url:     *req.URL,
+		host:    req.Host,
 		repeats: c.Retry.repeats(call, req.Method),
 		body:    openBody(req, c.Retry.MaxReplayBytes, closes),
 	}

@@ -4,14 +4,19 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"net/url"
 	"time"
 )
 
 // exchange is one run of Command.Do. It lives on its caller's stack.
 type exchange struct {
 	cmd     *Command
-	req     *http.Request
-	key     any
+	ctx     context.Context //nolint:containedctx // it ends with the exchange
+	req     *http.Request   // of the current attempt
+	call    Call
+	url     url.URL // as the caller gave it, without a server
+	host    string  // as the caller gave it
+	given   bool    // req has been given to the transport
 	repeats bool    // what was sent may be sent again
 	body    *replay // nil without one
 
@@ -25,11 +30,11 @@ type exchange struct {
 }
 
 func (x *exchange) run() (*http.Response, error) {
-	if err := context.Cause(x.req.Context()); err != nil {
+	if x.ctx.Err() != nil {
 		x.body.fence()
-		return nil, x.fail(ended(x.req.Context()), err)
+		return nil, x.fail(ended(x.ctx), context.Cause(x.ctx))
 	}
-	x.server = x.cmd.Balancer.Choose(x.key, nil)
+	x.server = x.cmd.Balancer.Choose(x.call.Key, nil)
 	if x.server == nil {
 		x.body.fence()
 		return nil, noServer(x.cmd.Balancer.Name())
@@ -72,12 +77,12 @@ func (x *exchange) attempt() (resp *http.Response, err error) {
 		}
 		x.cmd.Balancer.End(x.server, end, x.took, x.fault.outcome)
 	}()
-	return x.cmd.Transport.RoundTrip(x.outbound())
+	return x.deliver(x.outbound())
 }
 
 func (x *exchange) diagnose(err error) fault {
-	if ctx := x.req.Context(); ctx.Err() != nil {
-		f := ended(ctx)
+	if x.ctx.Err() != nil {
+		f := ended(x.ctx)
 		if x.body.awaited() {
 			f.outcome = Neutral // the caller of Do had the time, not the server
 		}
@@ -120,14 +125,14 @@ func (x *exchange) record(resp *http.Response, err error) {
 
 // mayGoOn reports that another delivery is allowed after this fault.
 func (x *exchange) mayGoOn() bool {
-	if x.req.Context().Err() != nil || x.body.failed() {
+	if x.ctx.Err() != nil || x.body.failed() {
 		return false
 	}
 	return x.repeats || x.fault.unsent
 }
 
 func (x *exchange) sameServer() *Server {
-	if !x.body.rewind(x.req.Context()) {
+	if !x.body.rewind(x.ctx) {
 		return nil
 	}
 	x.same++
@@ -137,8 +142,8 @@ func (x *exchange) sameServer() *Server {
 // nextServer moves on. A failed connection alone is no reason to try the only server again.
 func (x *exchange) nextServer() *Server {
 	x.tried = append(x.tried, x.server)
-	s := x.cmd.Balancer.Choose(x.key, x.tried)
-	if s == nil || !x.repeats && s.Same(x.server) || !x.body.rewind(x.req.Context()) {
+	s := x.cmd.Balancer.Choose(x.call.Key, x.tried)
+	if s == nil || !x.repeats && s.Same(x.server) || !x.body.rewind(x.ctx) {
 		return nil
 	}
 	x.next++

@@ -39,28 +39,51 @@ func (p *SecurePolicy) securePort(port int) bool {
 	return slices.Contains(p.Ports, port)
 }
 
-// outbound is the request of one attempt, in one piece with its URL.
+// outbound is a request in one piece with its URL.
 type outbound struct {
 	req http.Request
 	url url.URL
 }
 
-// outbound addresses a copy of the request to the current server.
-func (x *exchange) outbound() *http.Request {
-	o := &outbound{req: *x.req, url: *x.req.URL}
+func copied(req *http.Request) *http.Request {
+	o := &outbound{req: *req, url: *req.URL}
 	o.req.URL = &o.url
-	o.url.Scheme = x.cmd.Secure.schemeFor(x.server, x.req.URL.Scheme)
-	o.url.Host = x.server.HostPort()
-	keepSlashes(&o.url)
-	if o.req.Host == "" {
-		o.req.Host = x.server.hostHeader()
-	}
-	o.req.Header = hideIdempotencyKey(o.req.Method, o.req.Header)
-	o.req.Body, o.req.GetBody = nil, nil
-	if x.body != nil {
-		o.req.Body, o.req.GetBody = x.body.open(), x.body.reopen
-	}
 	return &o.req
+}
+
+// outbound addresses the request to the current server. Each attempt but the first
+// has a copy of its own, since the transport of an earlier one may not be done with it.
+func (x *exchange) outbound() *http.Request {
+	if x.given {
+		x.req = copied(x.req)
+	}
+	x.given = true
+	u := x.req.URL
+	*u = x.url
+	u.Scheme = x.cmd.Secure.schemeFor(x.server, x.url.Scheme)
+	u.Host = x.server.HostPort()
+	keepSlashes(u)
+	if x.host == "" {
+		x.req.Host = x.server.hostHeader()
+	}
+	x.req.Header = hideIdempotencyKey(x.req.Method, x.req.Header)
+	x.req.Body, x.req.GetBody = nil, nil
+	if x.body != nil {
+		x.req.Body, x.req.GetBody = x.body.open(), x.body.reopen
+	}
+	return x.req
+}
+
+// deliver hands the request to the transport.
+func (x *exchange) deliver(req *http.Request) (*http.Response, error) {
+	if carrier, ok := x.cmd.Transport.(Carrier); ok {
+		clear(x.call.Header)
+		return carrier.Carry(x.ctx, req, x.call.Header)
+	}
+	if req.Context() != x.ctx { //nolint:contextcheck // the question is whether it is the same
+		req = req.WithContext(x.ctx)
+	}
+	return x.cmd.Transport.RoundTrip(req)
 }
 
 // keepSlashes moves an Opaque that begins with two slashes, which net/http would send

@@ -43,7 +43,8 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		closeBody(req)
 		return nil, &Error{Service: c.Balancer.Name(), Err: fmt.Errorf("%w %q", errScheme, req.URL.Scheme)}
 	}
-	resp, err := c.do(addressed(req), callOf(req.Context()), true)
+	ctx := req.Context()
+	resp, err := c.send(ctx, addressed(req), callOf(ctx), true)
 	if err != nil {
 		return nil, err
 	}
@@ -59,14 +60,13 @@ func closeBody(req *http.Request) {
 	}
 }
 
-// addressed drops a Host that only names the service.
+// addressed is a copy of the request without a Host that only names the service.
 func addressed(req *http.Request) *http.Request {
-	if req.Host == "" || req.Host != req.URL.Host {
-		return req
+	own := copied(req)
+	if own.Host == req.URL.Host {
+		own.Host = ""
 	}
-	own := *req
-	own.Host = ""
-	return &own
+	return own
 }
 
 type callKey struct{}
