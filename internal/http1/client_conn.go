@@ -16,12 +16,14 @@ type clientConn struct {
 	net.Conn
 	reader reader
 	head   head
-	prober *prober    // nil without a socket
+	prober *prober // nil without a socket
+	asker  asker
 	secure *tlsSocket // nil without TLS
 
 	born, idleSince time.Time
 	used            bool        // for an earlier exchange
 	broken          atomic.Bool // cut off, never to be used again
+	timer           time.Time   // the deadline that the socket has, zero: none
 
 	exchangeState
 }
@@ -31,7 +33,9 @@ type exchangeState struct {
 	ctx      context.Context //nolint:containedctx // the response body is read after RoundTrip has returned
 	watch    watch
 	patience time.Duration // with the server; 0: for ever
-	pacing   bool          // every read sets its own deadline
+	due      time.Time     // the end of the current wait, zero: none
+	pacing   bool          // every read has its own deadline
+	exact    bool          // deadlines are those of the socket
 	heard    bool          // something has arrived
 }
 
@@ -45,17 +49,21 @@ func newClientConn(conn net.Conn, pool *buffers, now time.Time) *clientConn {
 		conn = c.secure.Conn
 	}
 	c.prober = newProber(conn)
+	c.asker.init(c)
 	return c
 }
 
 // begin starts an exchange. It returns false if ctx has ended already.
-func (c *clientConn) begin(ctx context.Context, patience time.Duration) bool {
-	c.exchangeState = exchangeState{ctx: ctx, patience: patience}
-	return c.watch.begin(ctx, c)
+func (c *clientConn) begin(ctx context.Context, d *downstream, patience time.Duration) bool {
+	c.exchangeState = exchangeState{ctx: ctx, patience: patience, exact: c.secure != nil}
+	return c.watch.begin(ctx, d, c)
 }
 
 // rest ends the use of a connection that stays good.
 func (c *clientConn) rest(now time.Time) {
+	if c.exact {
+		c.armExactly(time.Time{})
+	}
 	c.exchangeState = exchangeState{}
 	c.head.forget()
 	c.reader.release()
@@ -71,9 +79,12 @@ func (c *clientConn) close() {
 // Read is for the reader.
 func (c *clientConn) Read(p []byte) (int, error) {
 	if c.pacing {
-		c.armRead(c.deadline())
+		c.arm(c.deadline())
 	}
 	n, err := c.Conn.Read(p)
+	for n == 0 && c.early(err) {
+		n, err = c.Conn.Read(p)
+	}
 	c.heard = c.heard || n > 0
 	if c.secure != nil && c.secure.ended {
 		err = unexpected(err)
@@ -96,7 +107,52 @@ func deadline(ctx context.Context, patience time.Duration) time.Time {
 	return own
 }
 
+// send writes p, unless the connection has died since it was last used.
+func (c *clientConn) send(p []byte) (int, error) {
+	if c.used && !c.alive() {
+		return 0, errDead
+	}
+	n, err := c.Conn.Write(p)
+	for c.early(err) {
+		var more int
+		more, err = c.Conn.Write(p[n:])
+		n += more
+	}
+	return n, err
+}
+
+// arm bounds the waits that follow. To set a socket's deadline is dear, and most
+// waits end long before: an earlier deadline is left as it is, and looked
+// into if it ever passes (see early).
 func (c *clientConn) arm(at time.Time) {
+	c.due = at
+	if c.exact || c.timer.IsZero() || !at.IsZero() && at.Before(c.timer) {
+		c.armExactly(at)
+	}
+}
+
+// early reports that err is the passing of an earlier deadline than the one
+// that is due, which it sets.
+func (c *clientConn) early(err error) bool {
+	if err == nil || c.exact || !errors.Is(err, os.ErrDeadlineExceeded) || c.broken.Load() {
+		return false
+	}
+	if !c.due.IsZero() && !time.Now().Before(c.due) {
+		return false
+	}
+	c.armExactly(c.due)
+	return true
+}
+
+// beExact makes every deadline of this exchange one of the socket's, for those
+// who use it beside the goroutine that reads.
+func (c *clientConn) beExact() {
+	c.exact = true
+	c.armExactly(c.due)
+}
+
+func (c *clientConn) armExactly(at time.Time) {
+	c.timer = at
 	_ = c.Conn.SetDeadline(at) // fails on a closed connection, which blocks nobody; so below
 	c.stayBroken()
 }
@@ -144,7 +200,8 @@ func (c *clientConn) alive() bool {
 // socket.
 func (c *clientConn) silent() bool {
 	var one [1]byte
-	_ = c.Conn.SetDeadline(longAgo())
+	c.armExactly(longAgo())
 	n, err := c.Conn.Read(one[:])
+	c.armExactly(c.due)
 	return n == 0 && errors.Is(err, os.ErrDeadlineExceeded)
 }

@@ -3,6 +3,7 @@ package http1
 import (
 	"context"
 	"net"
+	"net/http"
 )
 
 // InterruptibleContext stands for the context of a server's request, with what
@@ -12,28 +13,32 @@ func InterruptibleContext(parent context.Context) (ctx context.Context, gone fun
 	c := &interruptibleContext{Context: parent}
 	return c, func() {
 		cancel()
-		c.interrupter.interrupt()
+		c.downstream.interrupter.interrupt()
 	}
 }
 
 type interruptibleContext struct {
 	context.Context //nolint:containedctx // this is a context: it has a parent
-	interrupter     Interrupter
+	downstream      downstream
 }
 
 func (*interruptibleContext) Interruptible() bool { return true }
 
 func (c *interruptibleContext) Value(key any) any {
-	if key == interrupterKey {
-		return &c.interrupter
+	if key == downstreamKey {
+		return &c.downstream
 	}
 	return c.Context.Value(key)
 }
 
 // WithInterim makes relay get interim responses.
-func WithInterim(ctx context.Context, relay any) context.Context {
-	return context.WithValue(ctx, interimKey, relay)
+func WithInterim(ctx context.Context, relay func(status int, header http.Header)) context.Context {
+	return context.WithValue(ctx, downstreamKey, &downstream{interim: relayFunc(relay)})
 }
+
+type relayFunc func(status int, header http.Header)
+
+func (f relayFunc) relayInterim(status int, header http.Header) { f(status, header) }
 
 // Movable and Move are what the server's side uses of a Body.
 func (b *Body) Movable() (int64, bool) { return b.movable() }

@@ -34,6 +34,9 @@ func (b *Body) move(dst *net.TCPConn, limit int64) (n int64, readErr, writeErr e
 		return 0, err, nil
 	}
 	until := c.deadline()
+	if !c.exact {
+		c.beExact()
+	}
 	c.armRead(until)
 	b.limited = io.LimitedReader{R: c.Conn, N: limit}
 	n, err = dst.ReadFrom(&b.limited)

@@ -44,7 +44,8 @@ func newPool(s TransportSettings) *pool {
 }
 
 // acquire takes a place for an origin, and an idle connection if there is one
-// that is still good. Both go back by release.
+// that has not expired; whether it is alive shows when it is used. Both go back
+// by release.
 func (p *pool) acquire(ctx context.Context, o origin, now time.Time) (*poolHost, *clientConn, error) {
 	p.mu.Lock()
 	h := p.hostOf(o)
@@ -58,13 +59,14 @@ func (p *pool) acquire(ctx context.Context, o origin, now time.Time) (*poolHost,
 	}
 	c := p.pop(h)
 	p.mu.Unlock()
-	for c != nil && !p.usable(c, now) {
+	for c != nil && p.expired(c, now) {
 		c.close()
 		c = p.reuse(h)
 	}
 	return h, c, nil
 }
 
+// reuse takes one more idle connection for a place at h; nil if there is none.
 func (p *pool) reuse(h *poolHost) *clientConn {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -31,19 +31,20 @@ func (x *trip) receive() error {
 // relayInterim hands an interim response to the client's side. A 100 answers an
 // expectation, which is a matter of one hop, and this one has not expressed any.
 func (x *trip) relayInterim(h *head) {
-	relay, ok := x.ctx.Value(interimKey).(func(status int, header http.Header))
-	if !ok || h.status == http.StatusContinue {
+	if x.downstream == nil || x.downstream.interim == nil || h.status == http.StatusContinue {
 		return
 	}
 	header := make(http.Header, len(h.fields))
 	h.fillHeader(header, nil)
-	relay(h.status, header)
+	x.downstream.interim.relayInterim(h.status, header)
 }
 
-// clientResponse is a response with its body, allocated together.
+// clientResponse is a response with its body and the values of most headers,
+// allocated together.
 type clientResponse struct {
 	http.Response
-	body Body
+	body   Body
+	values [12]string
 }
 
 // respond makes the response of the head that has been read. A response without
@@ -70,13 +71,17 @@ func (x *trip) respond() (*http.Response, error) {
 }
 
 func (x *trip) newResponse(h *head, last bool) *clientResponse {
+	header := x.into
+	if header == nil {
+		header = make(http.Header, len(h.fields))
+	}
 	r := &clientResponse{Response: http.Response{
 		Status:        statusLine(h),
 		StatusCode:    h.status,
 		Proto:         "HTTP/1.1",
 		ProtoMajor:    1,
 		ProtoMinor:    h.minor,
-		Header:        make(http.Header, len(h.fields)),
+		Header:        header,
 		ContentLength: h.length,
 		Close:         last,
 		Trailer:       h.announced(),
@@ -88,7 +93,7 @@ func (x *trip) newResponse(h *head, last bool) *clientResponse {
 	if h.framing == chunkedBody {
 		r.TransferEncoding = []string{"chunked"}
 	}
-	h.fillHeader(r.Header, make([]string, len(h.fields)))
+	h.fillHeader(r.Header, r.values[:])
 	return r
 }
 

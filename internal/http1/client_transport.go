@@ -1,6 +1,7 @@
 package http1
 
 import (
+	"context"
 	"net/http"
 	"time"
 )
@@ -59,7 +60,15 @@ func NewTransport(s TransportSettings) *Transport {
 // the request's body failed with, or an error of the network. Those before the
 // first byte was sent have a method NothingSent that returns true.
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
-	x := trip{transport: t, req: req, ctx: req.Context()}
+	return t.Carry(req.Context(), req, nil)
+}
+
+// Carry is RoundTrip with ctx in the place of the request's own context. into is
+// nil or an empty map, in which the header of the response may be returned. req
+// is neither changed nor kept for longer than its body is sent, but for the
+// response's Request.
+func (t *Transport) Carry(ctx context.Context, req *http.Request, into http.Header) (*http.Response, error) {
+	x := trip{transport: t, req: req, ctx: ctx, downstream: downstreamOf(ctx), into: into}
 	res, err := x.run()
 	x.letGo()
 	return res, err

@@ -24,6 +24,7 @@ var (
 	errNoHost    = errors.New("http1: URL without a host")
 	errNoBody    = errors.New("http1: request with a length and no body")
 	errShortBody = errors.New("http1: request body is shorter than its length")
+	errDead      = errors.New("http1: the connection was dead before it was used again")
 )
 
 // trip is one request on its way to a server and back. It lives on the stack of
@@ -31,8 +32,11 @@ var (
 type trip struct {
 	transport *Transport
 	req       *http.Request
-	ctx       context.Context //nolint:containedctx // of req, at hand
+	ctx       context.Context //nolint:containedctx // it ends with the trip
 	message   message
+
+	downstream *downstream // nil if the request does not come from a server of ours
+	into       http.Header // for the response; nil: a new one
 
 	host   *poolHost
 	conn   *clientConn
@@ -56,6 +60,9 @@ func (x *trip) run() (*http.Response, error) {
 	}
 	x.host = host
 	res, err := x.attempt(conn)
+	for errors.Is(err, errDead) {
+		res, err = x.attempt(x.transport.pool.reuse(host))
+	}
 	if err != nil && x.repeatable(err) {
 		res, err = x.attempt(nil)
 	}
@@ -122,7 +129,7 @@ func (x *trip) attempt(conn *clientConn) (*http.Response, error) {
 		conn = newClientConn(raw, x.transport.buffers, time.Now())
 	}
 	x.conn, x.wrote = conn, false
-	if !conn.begin(x.ctx, x.transport.readTimeout) {
+	if !conn.begin(x.ctx, x.downstream, x.transport.readTimeout) {
 		conn.close()
 		return nil, os.ErrDeadlineExceeded
 	}
@@ -149,16 +156,21 @@ func (x *trip) send() error {
 	if err := x.compose(); err != nil {
 		return err
 	}
-	if x.message.framing != noBody && x.conn.used && !x.conn.alive() {
-		return io.EOF // it has died while the body was read
-	}
+	long := x.message.framing != noBody && !x.inline()
 	x.conn.arm(x.conn.deadline())
-	n, err := x.conn.Write(x.out)
+	x.downstream.giveWay()
+	var n int
+	var err error
+	if long || !x.conn.asker.able() {
+		n, err = x.conn.send(x.out)
+	} else {
+		n, err = x.conn.asker.ask(x.out)
+	}
 	x.wrote = n > 0
 	if err != nil {
 		return err
 	}
-	if x.message.framing != noBody && !x.inline() {
+	if long {
 		x.upload = startUpload(x)
 	}
 	return nil

@@ -23,7 +23,8 @@ func newTunnel(l lease) *Tunnel {
 	t := &Tunnel{conn: l.conn, lease: l}
 	t.early = append(t.early, t.conn.reader.buffered()...)
 	t.conn.reader.drop()
-	t.conn.arm(time.Time{})
+	t.conn.due = time.Time{}
+	t.conn.beExact()
 	return t
 }
 

@@ -54,6 +54,7 @@ func startUpload(x *trip) *upload {
 	if x.message.framing == chunkedBody {
 		u.left = -1
 	}
+	x.conn.beExact()
 	x.conn.armRead(deadline(x.ctx, 0))
 	go u.run()
 	return u

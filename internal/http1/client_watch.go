@@ -3,7 +3,7 @@ package http1
 import "context"
 
 // interruptible is a context that ends in no other ways than by its deadline
-// and together with the Interrupter among its values, so that nobody has to
+// and together with the Interrupter of its downstream, so that nobody has to
 // watch its Done channel. A context that package context derives from one has
 // an end of its own, and lacks the method.
 type interruptible interface {
@@ -12,12 +12,11 @@ type interruptible interface {
 }
 
 // interrupterOf returns nil if only Done tells about the end of ctx.
-func interrupterOf(ctx context.Context) *Interrupter {
-	if c, ok := ctx.(interruptible); !ok || !c.Interruptible() {
+func interrupterOf(ctx context.Context, d *downstream) *Interrupter {
+	if c, ok := ctx.(interruptible); d == nil || !ok || !c.Interruptible() {
 		return nil
 	}
-	i, _ := ctx.Value(interrupterKey).(*Interrupter)
-	return i
+	return &d.interrupter
 }
 
 // watch ties a connection to the context for which it works.
@@ -28,8 +27,8 @@ type watch struct {
 
 // begin makes the end of ctx end what blocks on c. It returns false if ctx has
 // ended already.
-func (w *watch) begin(ctx context.Context, c *clientConn) bool {
-	*w = watch{interrupter: interrupterOf(ctx)}
+func (w *watch) begin(ctx context.Context, d *downstream, c *clientConn) bool {
+	*w = watch{interrupter: interrupterOf(ctx, d)}
 	switch {
 	case w.interrupter != nil:
 		return w.interrupter.register(c)

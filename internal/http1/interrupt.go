@@ -1,23 +1,35 @@
 package http1
 
 import (
+	"context"
+	"net/http"
 	"slices"
 	"sync"
 	"time"
 )
 
-// contextKey is the type of the keys under which a server's request context
-// offers its services to the client side.
+// downstream is what a server's request offers to the client side, which finds
+// it by downstreamKey in the request's context.
+type downstream struct {
+	interrupter Interrupter
+	interim     interimRelay // nil if interim responses are not wanted
+	crowd       *crowd       // nil: none
+}
+
+// interimRelay sends an interim response to the client. It is called before
+// the final response, on the handler's goroutine, and keeps nothing of header.
+type interimRelay interface {
+	relayInterim(status int, header http.Header)
+}
+
 type contextKey uint8
 
-const (
-	// interrupterKey finds the *Interrupter of a request.
-	interrupterKey contextKey = iota
-	// interimKey finds a func(status int, header http.Header) that sends an
-	// interim response to the client. It is called before the final response,
-	// on the handler's goroutine, and keeps nothing of header.
-	interimKey
-)
+const downstreamKey contextKey = 0
+
+func downstreamOf(ctx context.Context) *downstream {
+	d, _ := ctx.Value(downstreamKey).(*downstream)
+	return d
+}
 
 // deadliner is a connection whose blocked reads and writes end when a deadline
 // passes.

@@ -74,6 +74,7 @@ type Server struct {
 	limits  Limits
 	log     *slog.Logger
 	clock   clock
+	crowd   crowd
 	closing atomic.Bool
 
 	mu        sync.Mutex

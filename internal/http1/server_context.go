@@ -13,9 +13,9 @@ import (
 // when the client goes away, when the server is closed, and when the handler
 // has returned. It is nothing but a few fields until somebody asks for Done.
 type requestContext struct {
-	exchange    *exchange
-	ended       atomic.Bool
-	interrupter Interrupter
+	exchange   *exchange
+	ended      atomic.Bool
+	downstream downstream
 
 	mu    sync.Mutex
 	done  chan struct{} // guarded by mu; nil until it is asked for
@@ -49,15 +49,13 @@ func (c *requestContext) Done() <-chan struct{} {
 }
 
 // Interruptible says that whoever blocks on a connection need not watch Done
-// if it registers with the Interrupter among the values.
+// if it registers with the Interrupter of the downstream among the values.
 func (*requestContext) Interruptible() bool { return true }
 
 func (c *requestContext) Value(key any) any {
 	switch key {
-	case interrupterKey:
-		return &c.interrupter
-	case interimKey:
-		return c.exchange.response.relayInterim
+	case downstreamKey:
+		return &c.downstream
 	case http.ServerContextKey:
 		return c.exchange.conn.server
 	case http.LocalAddrContextKey:
@@ -95,7 +93,7 @@ func (c *requestContext) forget(entry *func()) bool {
 // cancel ends the context because of the client or the server.
 func (c *requestContext) cancel() {
 	c.end()
-	c.interrupter.interrupt()
+	c.downstream.interrupter.interrupt()
 }
 
 // end ends the context. It may be called again.

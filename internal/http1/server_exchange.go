@@ -31,6 +31,7 @@ func (c *serverConn) receive() (*exchange, error) {
 	}
 	x := &exchange{conn: c}
 	x.context.exchange = x
+	x.context.downstream.interim, x.context.downstream.crowd = &x.response, &c.server.crowd
 	x.response.begin(x)
 	c.fillRequest(x)
 	return x, nil

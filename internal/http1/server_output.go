@@ -86,6 +86,7 @@ func (o *output) writeParts(p []byte, chunk bool) error {
 
 // write sends p, which should not be larger than largestWrite.
 func (o *output) write(p []byte) error {
+	o.conn.server.crowd.giveWay()
 	o.conn.startWrite()
 	_, err := o.conn.conn.Write(p)
 	return o.conn.endWrite(err)

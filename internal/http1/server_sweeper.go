@@ -28,17 +28,23 @@ func (s *Server) sweepOn() {
 	}
 }
 
-// due appends the connections that have something to be looked after.
+// due appends the connections that have something to be looked after. It counts
+// the requests on the way.
 func (s *Server) due(list []*serverConn, now uint64) []*serverConn {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	handling := 0
 	for _, c := range s.conns {
+		if c.current.Load() != nil {
+			handling++
+		}
 		_, reading := c.reading.due(now)
 		_, writing := c.writing.due(now)
 		if reading || writing {
 			list = append(list, c)
 		}
 	}
+	s.crowd.judge(handling)
 	return list
 }
 
