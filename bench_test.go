@@ -12,7 +12,7 @@ import (
 
 // mostAllocs is what one request through all filters may allocate, the response
 // of the stand-in for the network included. Sockets and HTTP come on top.
-const mostAllocs = 20
+const mostAllocs = 9
 
 // wholePath is a gateway before an upstream without a network, and a request.
 func wholePath(tb testing.TB) (*gozer.Gateway, *http.Request) {

@@ -12,7 +12,7 @@ import (
 
 // mostProxyAllocs is what one request may allocate on its whole way from socket to
 // socket.
-const mostProxyAllocs = 22
+const mostProxyAllocs = 6
 
 const (
 	proxied = "GET /users/7?verbose HTTP/1.1\r\nHost: gateway.test\r\nAccept: application/json\r\nUser-Agent: bench\r\nCookie: secret\r\n\r\n"

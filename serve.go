@@ -15,8 +15,8 @@ import (
 // current configuration.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s := g.snapshot.Load()
-	c := s.open(w, r)
-	defer c.Release()
+	c := s.open(&g.state.contexts, w, r)
+	defer g.state.contexts.Recycle(c)
 	s.chain.Serve(c)
 	finish(c)
 	g.log(c)
@@ -27,10 +27,10 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // open makes the context of a request. What cannot be served at all starts as a
 // failure, so that the error filters answer it.
-func (s *snapshot) open(w http.ResponseWriter, r *http.Request) *filters.Context {
+func (s *snapshot) open(contexts *filters.Contexts, w http.ResponseWriter, r *http.Request) *filters.Context {
 	start := time.Now()
 	path, err := s.path(r)
-	c := filters.NewContext(w, r, path, start)
+	c := contexts.New(w, r, path, start)
 	c.Err = err
 	if limit := s.config.Gateway.Limits.MaxRequestBody; limit > 0 && c.Err == nil {
 		c.Err = c.LimitBody(limit)

@@ -15,6 +15,7 @@ import (
 // statistics and connections, each by its key.
 type state struct {
 	meter    *filters.Meter
+	contexts filters.Contexts
 	commands *ribboncmd.Commands
 	streams  *admin.Streams
 

@@ -78,7 +78,7 @@ type Context struct {
 	debug      *debugLog
 	depth      int // of RunPhase in RunPhase
 
-	ownExecutions [10]Execution
+	memory *memory // nil in a clone
 }
 
 // maxDepth bounds filters that ask for the phase they are in.
@@ -87,19 +87,22 @@ const maxDepth = 16
 // NewContext starts the context of one request. path is the cleaned path of
 // r's target. The front doors call it; tests use package filtertest.
 func NewContext(w http.ResponseWriter, r *http.Request, path routing.Path, start time.Time) *Context {
-	c := &Context{
-		Request: r,
-		Path:    path,
-		Out:     outboundOf(r, headers.EndToEnd(r.Header)),
-		Start:   start,
-		writer:  writer{ResponseWriter: w},
-		now:     start,
-	}
-	c.Out.Path = path.Raw
-	c.Upgrade = offered(r)
-	c.ownBody()
-	c.executions = c.ownExecutions[:0]
+	c := &Context{memory: newMemory()}
+	c.begin(w, r, path, start)
 	return c
+}
+
+// begin fills a context that has nothing but its memory.
+func (c *Context) begin(w http.ResponseWriter, r *http.Request, path routing.Path, start time.Time) {
+	m := c.memory
+	headers.EndToEnd(m.out, r.Header)
+	c.Request, c.Path, c.Start, c.now = r, path, start, start
+	c.Out = outboundOf(r, m.out)
+	c.Out.Path, c.Out.memory = path.Raw, m
+	c.Upgrade = offered(r)
+	c.writer.ResponseWriter = w
+	c.executions = m.executions[:0]
+	c.ownBody()
 }
 
 // Respond answers the request without routing it. The built-in routing filters
@@ -128,13 +131,15 @@ func (c *Context) Receive(res *http.Response) {
 	headers.Strip(res.Header)
 	c.dropIgnoredReceived(res.Header)
 	c.upstream = closeBoth(c.upstream, res.Body)
-	c.Response = &Response{
+	received := c.newResponse()
+	*received = Response{
 		Status:        res.StatusCode,
 		Header:        res.Header,
 		Body:          res.Body,
 		ContentLength: res.ContentLength,
 		Trailer:       res.Trailer,
 	}
+	c.Response = received
 }
 
 // Writer is the client's side of the exchange. SendResponse and SendError
@@ -185,6 +190,7 @@ func (c *Context) RunPhase(phase Phase) error {
 // or later work. Bodies and the client's connection are not part of it.
 func (c *Context) Clone() *Context {
 	d := *c
+	d.memory, d.Out.memory = nil, nil
 	d.Request = c.Request.Clone(context.WithoutCancel(c.Request.Context()))
 	d.Request.Body = http.NoBody
 	d.Out.Header = c.Out.Header.Clone()

@@ -44,7 +44,13 @@ type Outbound struct {
 	// put in front of Path. Setting it sends the request there instead of to
 	// a service.
 	URL *url.URL
+
+	memory *memory // nil: none
 }
+
+// SetField sets a field to one value, as Header.Set does but for a name in
+// canonical form, and without allocating for the first few.
+func (o *Outbound) SetField(name, value string) { o.Header[name] = o.memory.value(value) }
 
 func outboundOf(r *http.Request, header http.Header) Outbound {
 	return Outbound{

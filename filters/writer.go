@@ -24,6 +24,28 @@ func (w *writer) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
+// headSender is a client's side that takes a whole head at once. SendHead keeps
+// header, and does nothing if it fails or returns false.
+type headSender interface {
+	SendHead(status int, header http.Header, length int64) (bool, error)
+}
+
+// SendHead sends the head of the final response with that header, in which
+// Content-Length and Content-Type are what the arguments say and nothing else:
+// length -1 stands for none. It returns false if that has to be done in the
+// usual way.
+func (w *writer) SendHead(status int, header http.Header, length int64) (sent bool, err error) {
+	client, able := w.ResponseWriter.(headSender)
+	if !able || w.committed {
+		return false, nil
+	}
+	sent, err = client.SendHead(status, header, length)
+	if sent {
+		w.commit(status)
+	}
+	return sent, err
+}
+
 func (w *writer) Write(p []byte) (int, error) {
 	w.commit(http.StatusOK)
 	return w.ResponseWriter.Write(p)

@@ -18,14 +18,6 @@ type Command struct {
 	Secure    SecurePolicy
 }
 
-// Carrier is a transport that spares Command the copies of a request. Carry is
-// RoundTrip with ctx in the place of the request's own context; it neither changes
-// nor keeps req, once the body has been sent. into, unless it is nil, is empty, and may
-// serve as the header of the response.
-type Carrier interface {
-	Carry(ctx context.Context, req *http.Request, into http.Header) (*http.Response, error)
-}
-
 // Call is what a caller says about one request.
 type Call struct {
 	Key       any  // handed to the balancer's rule

@@ -371,16 +371,27 @@ type constant struct{ response http.Response }
 
 func (c *constant) RoundTrip(*http.Request) (*http.Response, error) { return &c.response, nil }
 
-func TestDoAllocates(t *testing.T) {
+func (c *constant) Carry(context.Context, *http.Request, http.Header) (*http.Response, error) {
+	return &c.response, nil
+}
+
+func TestCommandAllocates(t *testing.T) {
 	if race.Enabled {
 		t.Skip("the race detector allocates")
 	}
+	do := func(c *lb.Command, req *http.Request) (*http.Response, error) { return c.Do(req, retryable) }
+	send := func(c *lb.Command, req *http.Request) (*http.Response, error) {
+		return c.Send(req.Context(), req, retryable)
+	}
 	for _, tc := range []struct {
 		name, method, body string
+		call               func(c *lb.Command, req *http.Request) (*http.Response, error)
 		most               float64
 	}{
-		{"GET", "GET", "", 1},
-		{"POST", "POST", "body", 3},
+		{"Do GET", "GET", "", do, 1},
+		{"Do POST", "POST", "body", do, 3},
+		{"Send GET", "GET", "", send, 0},
+		{"Send POST", "POST", "body", send, 2},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			c := &lb.Command{
@@ -390,7 +401,7 @@ func TestDoAllocates(t *testing.T) {
 			}
 			req := newRequest(t.Context(), t, tc.method, tc.body)
 			n := testing.AllocsPerRun(1000, func() {
-				resp, err := c.Do(req, retryable)
+				resp, err := tc.call(c, req)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -77,7 +77,8 @@ func (x *exchange) attempt() (resp *http.Response, err error) {
 		}
 		x.cmd.Balancer.End(x.server, end, x.took, x.fault.outcome)
 	}()
-	return x.deliver(x.outbound())
+	clear(x.call.Header)
+	return Carry(x.ctx, x.cmd.Transport, x.outbound(), x.call.Header)
 }
 
 func (x *exchange) diagnose(err error) fault {

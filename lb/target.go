@@ -74,18 +74,6 @@ func (x *exchange) outbound() *http.Request {
 	return x.req
 }
 
-// deliver hands the request to the transport.
-func (x *exchange) deliver(req *http.Request) (*http.Response, error) {
-	if carrier, ok := x.cmd.Transport.(Carrier); ok {
-		clear(x.call.Header)
-		return carrier.Carry(x.ctx, req, x.call.Header)
-	}
-	if req.Context() != x.ctx { //nolint:contextcheck // the question is whether it is the same
-		req = req.WithContext(x.ctx)
-	}
-	return x.cmd.Transport.RoundTrip(req)
-}
-
 // keepSlashes moves an Opaque that begins with two slashes, which net/http would send
 // as an absolute URL with the wrong host, to the path. Bytes that a URL's path cannot
 // carry unchanged go out in the absolute form, with the right host.

@@ -13,6 +13,29 @@ import (
 
 const debugHeader = "X-Zuul-Debug-Header"
 
+// sendHead sends the head, or returns an error and sends nothing.
+func (f *sendResponse) sendHead(c *filters.Context, length int64) error {
+	if len(c.Response.Trailer) == 0 && !(f.debugHeader && c.Debugging()) {
+		headers.Strip(c.Response.Header)
+		w, able := c.Writer().(headSender)
+		if able {
+			if sent, err := w.SendHead(c.Response.Status, c.Response.Header, length); sent || err != nil {
+				return err
+			}
+		}
+	}
+	if err := checkFields(c.Response.Header); err != nil {
+		return err
+	}
+	f.writeHead(c, length)
+	return nil
+}
+
+// headSender is implemented by writers of package filters.
+type headSender interface {
+	SendHead(status int, header http.Header, length int64) (sent bool, err error)
+}
+
 func (f *sendResponse) writeHead(c *filters.Context, length int64) {
 	dst := c.Writer().Header()
 	copyFields(dst, c.Response.Header)

@@ -61,11 +61,13 @@ func (f *sendResponse) Run(c *filters.Context) error {
 	if protocol := c.Switched(); protocol != "" {
 		return f.tunnels.run(c, protocol)
 	}
-	if err := check(res); err != nil {
-		return err
+	if res.Status < http.StatusOK || res.Status > 999 {
+		return filters.Refuse(http.StatusBadGateway, "Invalid upstream status "+strconv.Itoa(res.Status))
 	}
 	length := announcedLength(c.Request.Method, res)
-	f.writeHead(c, length)
+	if err := f.sendHead(c, length); err != nil {
+		return err
+	}
 	if bodyless(c.Request.Method, res.Status) || res.Body == nil {
 		return nil
 	}
@@ -75,14 +77,6 @@ func (f *sendResponse) Run(c *filters.Context) error {
 	}
 	sendTrailers(c)
 	return nil
-}
-
-// check refuses what must not be sent, before anything of it is.
-func check(res *filters.Response) error {
-	if res.Status < http.StatusOK || res.Status > 999 {
-		return filters.Refuse(http.StatusBadGateway, "Invalid upstream status "+strconv.Itoa(res.Status))
-	}
-	return checkFields(res.Header)
 }
 
 // bodyless reports whether a response has no body whatever its fields say

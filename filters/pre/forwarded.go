@@ -23,7 +23,7 @@ func dropForwarded(c *filters.Context) {
 // addForwarded writes X-Forwarded-* by the table of zuul.md 4.3. Received
 // values that are still there come from a trusted peer and are appended to.
 func addForwarded(c *filters.Context, host headers.Authority, prefix string) {
-	f := forwarded{c, make([]string, 0, 5)}
+	f := forwarded{c}
 	scheme := schemeOf(c.Request)
 	protos, _ := f.received("X-Forwarded-Proto") // before it is written
 	f.write("X-Forwarded-Port", func(in []string) string { return ports(first(in), first(protos), portOf(host, scheme)) })
@@ -35,28 +35,23 @@ func addForwarded(c *filters.Context, host headers.Authority, prefix string) {
 	f.write("X-Forwarded-For", func(in []string) string { return forwardedFor(in, addressOf(c.Request.RemoteAddr)) })
 }
 
-// forwarded writes the fields of one request, all values in one allocation.
-type forwarded struct {
-	c      *filters.Context
-	values []string
-}
+// forwarded writes the fields of one request.
+type forwarded struct{ c *filters.Context }
 
 // write sets a field to what value makes of the received lines, unless the
 // field is ignored, a filter has set it, or there is nothing to say.
-func (f *forwarded) write(name string, value func(received []string) string) {
+func (f forwarded) write(name string, value func(received []string) string) {
 	received, free := f.received(name)
 	if !free || f.c.IgnoresHeader(name) {
 		return
 	}
 	if v := value(received); v != "" {
-		n := len(f.values)
-		f.values = append(f.values, v)
-		f.c.Out.Header[name] = f.values[n : n+1 : n+1]
+		f.c.Out.SetField(name, v)
 	}
 }
 
 // received returns the received lines of a field; false if a filter has set it.
-func (f *forwarded) received(name string) ([]string, bool) {
+func (f forwarded) received(name string) ([]string, bool) {
 	now := f.c.Out.Header[name]
 	if now == nil || headers.Inherited(now, f.c.Request.Header[name]) {
 		return now, true

@@ -17,17 +17,18 @@ type request struct {
 }
 
 // newRequest turns c.Out into the request that goes upstream, for the escaped
-// path. Scheme and host of its URL are still empty.
+// path. It has no context, and scheme and host of its URL are still empty.
 func newRequest(c *filters.Context, path string) (*http.Request, error) {
 	c.DropIgnored()
 	if err := check(c, path); err != nil {
 		return nil, err
 	}
 	if _, sent := c.Out.Header["User-Agent"]; !sent {
-		c.Out.Header["User-Agent"] = []string{""} // keeps net/http from naming itself
+		c.Out.SetField("User-Agent", "") // keeps net/http from naming itself
 	}
 	if c.Upgrade != "" {
-		c.Out.Header["Connection"], c.Out.Header["Upgrade"] = []string{"Upgrade"}, []string{c.Upgrade}
+		c.Out.SetField("Connection", "Upgrade")
+		c.Out.SetField("Upgrade", c.Upgrade)
 	}
 	r := &request{target: url.URL{RawQuery: c.Out.Query, ForceQuery: c.Out.ForceQuery}}
 	setPath(&r.target, path)
@@ -51,7 +52,7 @@ func newRequest(c *filters.Context, path string) (*http.Request, error) {
 	if r.ContentLength > 0 && !c.SendsOwnBody() {
 		r.Body = &exactBody{c.Out.Body, c.Out.ContentLength}
 	}
-	return r.WithContext(c.Request.Context()), nil
+	return &r.Request, nil
 }
 
 // setPath makes u carry the escaped path byte for byte. An opaque URL is

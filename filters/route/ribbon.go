@@ -57,10 +57,10 @@ func (f ribbonRouting) Run(c *filters.Context) error {
 	if err != nil {
 		return err
 	}
-	call := lb.Call{Key: service.key(c), Retryable: c.Retryable}
+	call := lb.Call{Key: service.key(c), Retryable: c.Retryable, Header: c.SpareHeader()}
 	res, err := service.Command.Execute(c.Request.Context(), func(ctx context.Context) (*http.Response, error) { //nolint:bodyclose // the context closes it
 		defer bodyDeadline(ctx, c)()
-		res, err := service.Balance.Do(req.WithContext(ctx), call)
+		res, err := service.Balance.Send(ctx, req, call)
 		return res, blame(c, err)
 	})
 	if err != nil {

@@ -43,12 +43,13 @@ func (f simpleHost) Run(c *filters.Context) error {
 		return err
 	}
 	req.URL.Scheme, req.URL.Host = target.Scheme, target.Host
-	res, err := f.settings.Transport.RoundTrip(req) //nolint:bodyclose // the context closes it
+	ctx := c.Request.Context()
+	res, err := lb.Carry(ctx, f.settings.Transport, req, c.SpareHeader()) //nolint:bodyclose // the context closes it
 	if failure := clientsFailure(c, err); failure != nil {
 		return failure
 	}
 	if err != nil {
-		return lb.Direct(req.Context(), target.Host, err)
+		return lb.Direct(ctx, target.Host, err)
 	}
 	c.Receive(res)
 	return nil

@@ -9,13 +9,12 @@ import (
 	"strings"
 )
 
-// EndToEnd returns the fields of h that travel further: without hop-by-hop
-// fields, without those that Connection names (RFC 9110 7.6.1) and without the
-// framing fields, which each side writes itself. "TE: trailers" is kept, since
-// trailers are passed on. The map is new, with room for Via and X-Forwarded-*;
-// value slices are shared with h, cut to their length so that an append copies.
-func EndToEnd(h http.Header) http.Header {
-	out := make(http.Header, len(h)+6)
+// EndToEnd puts the fields of h that travel further into out, which is empty:
+// without hop-by-hop fields, without those that Connection names (RFC 9110
+// 7.6.1) and without the framing fields, which each side writes itself. "TE:
+// trailers" is kept, since trailers are passed on. Value slices are shared with
+// h, cut to their length so that an append copies.
+func EndToEnd(out, h http.Header) {
 	connection := h["Connection"]
 	for name, values := range h {
 		if isHopByHop(name) || Lists(connection, name) {
@@ -26,7 +25,6 @@ func EndToEnd(h http.Header) http.Header {
 	if Lists(h["Te"], "trailers") {
 		out["Te"] = []string{"trailers"}
 	}
-	return out
 }
 
 // Strip deletes from h, in place, what EndToEnd leaves out. "TE" has no meaning

@@ -112,10 +112,10 @@ func (c *clientConn) send(p []byte) (int, error) {
 	if c.used && !c.alive() {
 		return 0, errDead
 	}
-	n, err := c.Conn.Write(p)
+	n, err := c.Write(p)
 	for c.early(err) {
 		var more int
-		more, err = c.Conn.Write(p[n:])
+		more, err = c.Write(p[n:])
 		n += more
 	}
 	return n, err

@@ -149,8 +149,19 @@ func (w *response) wantsType() bool {
 	return !typed && !encoded
 }
 
-// writeFields puts the head into the output, without its end.
+// writeFields puts the head into the output, without its end, or another one if
+// that cannot be sent.
 func (w *response) writeFields() {
+	if err := w.tryFields(); err != nil {
+		w.fail(err)
+		w.header = http.Header{}
+		_ = w.tryFields() // nothing in it can be wrong
+	}
+}
+
+// tryFields puts the head into the output, without its end, unless it cannot be
+// sent.
+func (w *response) tryFields() error {
 	o := w.out()
 	o.begin()
 	header := w.header
@@ -166,11 +177,11 @@ func (w *response) writeFields() {
 	}
 	head, err := appendResponseHead(o.buf, w.status, header, m)
 	if err != nil {
-		w.fail(err)
-		head, _ = appendResponseHead(o.buf, http.StatusInternalServerError, nil, m) // nothing in it can be wrong
+		return err
 	}
 	o.buf = head[:len(head)-len("\r\n")]
 	w.fields = len(o.buf)
+	return nil
 }
 
 // fail makes a head that cannot be sent an empty 500. Its body is refused.

@@ -1,0 +1,34 @@
+package http1
+
+import (
+	"net/http"
+	"slices"
+)
+
+// SendHead is WriteHeader with a header and a length from elsewhere, which spares
+// the copy from one map to another. The response keeps header. length is -1 if it
+// is not known; Content-Length and a missing Content-Type are not looked at. It
+// returns false, and does nothing, if the head has begun, and an error if a field
+// cannot be sent.
+func (w *response) SendHead(status int, header http.Header, length int64) (bool, error) {
+	if w.over.Load() || w.status != 0 || status < http.StatusOK || status > 999 {
+		return false, nil
+	}
+	for name, own := range w.header {
+		header[name] = append(slices.Clip(own), header[name]...)
+	}
+	before := w.header
+	w.header = header
+	w.fix(status)
+	w.closing = w.closing || w.mustClose()
+	w.length = length
+	if err := w.tryFields(); err != nil {
+		w.header, w.length = before, -1
+		w.fix(0)
+		return false, err
+	}
+	if m, ok := w.known(); ok {
+		w.decide(m)
+	}
+	return true, nil
+}

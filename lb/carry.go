@@ -1,0 +1,23 @@
+package lb
+
+import (
+	"context"
+	"net/http"
+)
+
+// Carrier is a transport that spares Command the copies of a request. Carry is
+// RoundTrip with ctx in the place of the request's own context; it neither changes
+// nor keeps req, once the body has been sent. into, unless it is nil, is empty, and may
+// serve as the header of the response.
+type Carrier interface {
+	Carry(ctx context.Context, req *http.Request, into http.Header) (*http.Response, error)
+}
+
+// Carry sends req, which has no context of its own, by a transport that is a Carrier or
+// not.
+func Carry(ctx context.Context, t http.RoundTripper, req *http.Request, into http.Header) (*http.Response, error) {
+	if carrier, ok := t.(Carrier); ok {
+		return carrier.Carry(ctx, req, into)
+	}
+	return t.RoundTrip(req.WithContext(ctx))
+}
