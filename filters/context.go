@@ -72,7 +72,7 @@ type Context struct {
 	connection []string // the upstream's Connection field
 
 	chain      *Chain
-	now        time.Time
+	passed     time.Duration // from Start to the end of the last filter
 	executions []Execution
 	attributes []attribute
 	debug      *debugLog
@@ -96,7 +96,7 @@ func NewContext(w http.ResponseWriter, r *http.Request, path routing.Path, start
 func (c *Context) begin(w http.ResponseWriter, r *http.Request, path routing.Path, start time.Time) {
 	m := c.memory
 	headers.EndToEnd(m.out, r.Header)
-	c.Request, c.Path, c.Start, c.now = r, path, start, start
+	c.Request, c.Path, c.Start = r, path, start
 	c.Out = outboundOf(r, m.out)
 	c.Out.Path, c.Out.memory = path.Raw, m
 	c.Upgrade = offered(r)

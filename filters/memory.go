@@ -2,6 +2,7 @@ package filters
 
 import (
 	"net/http"
+	"net/url"
 	"sync"
 	"time"
 
@@ -37,6 +38,8 @@ type memory struct {
 	received http.Header // of an upstream's response
 	lent     bool        // received is in use
 	response Response
+	request  http.Request // to an upstream
+	target   url.URL      // of request
 
 	values [16]string // of fields with one value
 	valued int        // how many are in use
@@ -55,7 +58,7 @@ const largestHeader = 64
 // forget drops what the last request has left.
 func (m *memory) forget() {
 	m.out, m.received, m.lent = emptied(m.out), emptied(m.received), false
-	m.response = Response{}
+	m.response, m.request, m.target = Response{}, http.Request{}, url.URL{}
 	clear(m.values[:m.valued])
 	m.valued = 0
 }
@@ -87,6 +90,22 @@ func (c *Context) SpareHeader() http.Header {
 	}
 	c.memory.lent = true
 	return c.memory.received
+}
+
+// SpareRequest returns an empty request with an empty URL. Its memory serves
+// others once c has been released, unless it is for a body, which a transport may
+// still be sending then.
+func (c *Context) SpareRequest(withBody bool) *http.Request {
+	if m := c.memory; !withBody && m != nil && m.request.URL == nil {
+		m.request.URL = &m.target
+		return &m.request
+	}
+	fresh := new(struct {
+		http.Request
+		target url.URL
+	})
+	fresh.URL = &fresh.target
+	return &fresh.Request
 }
 
 // newResponse returns memory for a Response that nobody refers to.

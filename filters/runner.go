@@ -120,8 +120,8 @@ func (e *entry) explain(c *Context, before []debugField, took time.Duration, err
 // lap returns the time since the last filter ended; the filters that were
 // skipped in between are part of it.
 func (c *Context) lap() time.Duration {
-	now := time.Now()
-	took := now.Sub(c.now)
-	c.now = now
+	now := time.Since(c.Start)
+	took := now - c.passed
+	c.passed = now
 	return took
 }

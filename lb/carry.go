@@ -19,5 +19,5 @@ func Carry(ctx context.Context, t http.RoundTripper, req *http.Request, into htt
 	if carrier, ok := t.(Carrier); ok {
 		return carrier.Carry(ctx, req, into)
 	}
-	return t.RoundTrip(req.WithContext(ctx))
+	return t.RoundTrip(copied(req).WithContext(ctx))
 }

@@ -67,8 +67,8 @@ func (x *exchange) attempt() (resp *http.Response, err error) {
 	x.cmd.Balancer.Begin(x.server, start)
 	x.fault = fault{}
 	defer func() {
-		end := time.Now()
-		x.took = end.Sub(start)
+		x.took = time.Since(start)
+		end := start.Add(x.took)
 		switch {
 		case err != nil:
 			x.fault = x.diagnose(err)

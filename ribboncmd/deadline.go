@@ -94,7 +94,7 @@ func (c *callContext) unarmedErr() error {
 }
 
 func (c *callContext) expired() bool {
-	return !c.settled && !c.deadline.IsZero() && !time.Now().Before(c.deadline)
+	return !c.settled && !c.deadline.IsZero() && time.Until(c.deadline) <= 0
 }
 
 // Value goes through the standard context, if there is one, so that contexts

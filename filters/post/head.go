@@ -15,13 +15,11 @@ const debugHeader = "X-Zuul-Debug-Header"
 
 // sendHead sends the head, or returns an error and sends nothing.
 func (f *sendResponse) sendHead(c *filters.Context, length int64) error {
-	if len(c.Response.Trailer) == 0 && !(f.debugHeader && c.Debugging()) {
+	plain := len(c.Response.Trailer) == 0 && (!f.debugHeader || !c.Debugging())
+	if w, able := c.Writer().(headSender); able && plain {
 		headers.Strip(c.Response.Header)
-		w, able := c.Writer().(headSender)
-		if able {
-			if sent, err := w.SendHead(c.Response.Status, c.Response.Header, length); sent || err != nil {
-				return err
-			}
+		if sent, err := w.SendHead(c.Response.Status, c.Response.Header, length); sent || err != nil {
+			return err
 		}
 	}
 	if err := checkFields(c.Response.Header); err != nil {

@@ -10,12 +10,6 @@ import (
 	"github.com/gozer-gateway/gozer/filters"
 )
 
-// request is one upstream request with its URL, allocated together.
-type request struct {
-	http.Request
-	target url.URL
-}
-
 // newRequest turns c.Out into the request that goes upstream, for the escaped
 // path. It has no context, and scheme and host of its URL are still empty.
 func newRequest(c *filters.Context, path string) (*http.Request, error) {
@@ -30,29 +24,23 @@ func newRequest(c *filters.Context, path string) (*http.Request, error) {
 		c.Out.SetField("Connection", "Upgrade")
 		c.Out.SetField("Upgrade", c.Upgrade)
 	}
-	r := &request{target: url.URL{RawQuery: c.Out.Query, ForceQuery: c.Out.ForceQuery}}
-	setPath(&r.target, path)
-	r.Request = http.Request{
-		Method:        c.Out.Method,
-		URL:           &r.target,
-		Proto:         "HTTP/1.1",
-		ProtoMajor:    1,
-		ProtoMinor:    1,
-		Header:        c.Out.Header,
-		Host:          c.Out.Host,
-		Body:          c.Out.Body,
-		ContentLength: c.Out.ContentLength,
-		Trailer:       c.Request.Trailer,
-	}
-	if r.ContentLength == 0 {
-		r.Body = nil
-	} else {
+	r := c.SpareRequest(c.Out.ContentLength != 0)
+	r.Method = c.Out.Method
+	r.URL.RawQuery, r.URL.ForceQuery = c.Out.Query, c.Out.ForceQuery
+	setPath(r.URL, path)
+	r.Proto, r.ProtoMajor, r.ProtoMinor = "HTTP/1.1", 1, 1
+	r.Header = c.Out.Header
+	r.Host = c.Out.Host
+	r.ContentLength = c.Out.ContentLength
+	r.Trailer = c.Request.Trailer
+	if r.ContentLength != 0 {
+		r.Body = c.Out.Body
 		answerWhileSending(c)
 	}
 	if r.ContentLength > 0 && !c.SendsOwnBody() {
 		r.Body = &exactBody{c.Out.Body, c.Out.ContentLength}
 	}
-	return &r.Request, nil
+	return r, nil
 }
 
 // setPath makes u carry the escaped path byte for byte. An opaque URL is

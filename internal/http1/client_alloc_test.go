@@ -78,7 +78,7 @@ func TestRoundTripAllocations(t *testing.T) {
 	if race.Enabled {
 		t.Skip("the race detector allocates")
 	}
-	const most = 5 // response, header (2), values, text of the head
+	const most = 4 // response with its values, header (2), text of the head
 	for name, body := range map[string]string{"GET": "", "POST of a short body": "it begins and ends"} {
 		t.Run(name, func(t *testing.T) {
 			transport := newTransport(t, http1.TransportSettings{})

@@ -31,6 +31,7 @@ type clientConn struct {
 // exchangeState is what a connection knows about the exchange that uses it.
 type exchangeState struct {
 	ctx      context.Context //nolint:containedctx // the response body is read after RoundTrip has returned
+	began    time.Time
 	watch    watch
 	patience time.Duration // with the server; 0: for ever
 	due      time.Time     // the end of the current wait, zero: none
@@ -54,20 +55,20 @@ func newClientConn(conn net.Conn, pool *buffers, now time.Time) *clientConn {
 }
 
 // begin starts an exchange. It returns false if ctx has ended already.
-func (c *clientConn) begin(ctx context.Context, d *downstream, patience time.Duration) bool {
-	c.exchangeState = exchangeState{ctx: ctx, patience: patience, exact: c.secure != nil}
+func (c *clientConn) begin(ctx context.Context, d *downstream, now time.Time, patience time.Duration) bool {
+	c.exchangeState = exchangeState{ctx: ctx, began: now, patience: patience, exact: c.secure != nil}
 	return c.watch.begin(ctx, d, c)
 }
 
 // rest ends the use of a connection that stays good.
-func (c *clientConn) rest(now time.Time) {
+func (c *clientConn) rest() {
 	if c.exact {
 		c.armExactly(time.Time{})
 	}
+	c.used, c.idleSince = true, c.began.Add(time.Since(c.began))
 	c.exchangeState = exchangeState{}
 	c.head.forget()
 	c.reader.release()
-	c.used, c.idleSince = true, now
 }
 
 // close ends the connection. Errors of close concern nobody any more.
@@ -93,14 +94,14 @@ func (c *clientConn) Read(p []byte) (int, error) {
 }
 
 // deadline is the end of a wait that starts now; zero: none.
-func (c *clientConn) deadline() time.Time { return deadline(c.ctx, c.patience) }
+func (c *clientConn) deadline() time.Time { return deadline(c.ctx, time.Now(), c.patience) }
 
-func deadline(ctx context.Context, patience time.Duration) time.Time {
+func deadline(ctx context.Context, now time.Time, patience time.Duration) time.Time {
 	at, limited := ctx.Deadline()
 	if patience == 0 {
 		return at
 	}
-	own := time.Now().Add(patience)
+	own := now.Add(patience)
 	if limited && at.Before(own) {
 		return at
 	}

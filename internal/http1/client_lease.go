@@ -1,7 +1,5 @@
 package http1
 
-import "time"
-
 // lease is the use of a connection and of a place in the pool for one exchange,
 // once the response head is there.
 type lease struct {
@@ -26,6 +24,6 @@ func (l *lease) end(complete bool) {
 		l.transport.pool.release(l.host, nil)
 		return
 	}
-	c.rest(time.Now())
+	c.rest()
 	l.transport.pool.release(l.host, c)
 }

@@ -44,7 +44,7 @@ func (x *trip) relayInterim(h *head) {
 type clientResponse struct {
 	http.Response
 	body   Body
-	values [12]string
+	values [8]string
 }
 
 // respond makes the response of the head that has been read. A response without

@@ -19,7 +19,8 @@ func idle(t *testing.T, p *pool, o origin) (far net.Conn) {
 	h := p.hostOf(o)
 	p.admit(h)
 	p.mu.Unlock()
-	c.rest(time.Now())
+	c.began = time.Now()
+	c.rest()
 	p.release(h, c)
 	return far
 }

@@ -34,6 +34,7 @@ type trip struct {
 	req       *http.Request
 	ctx       context.Context //nolint:containedctx // it ends with the trip
 	message   message
+	now       time.Time // when the current attempt began
 
 	downstream *downstream // nil if the request does not come from a server of ours
 	into       http.Header // for the response; nil: a new one
@@ -54,7 +55,8 @@ func (x *trip) run() (*http.Response, error) {
 		return nil, unsent(context.Cause(x.ctx))
 	}
 	o := origin{x.req.URL.Scheme, x.req.URL.Host}
-	host, conn, err := x.transport.pool.acquire(x.ctx, o, time.Now())
+	x.now = time.Now()
+	host, conn, err := x.transport.pool.acquire(x.ctx, o, x.now)
 	if err != nil {
 		return nil, err
 	}
@@ -126,10 +128,11 @@ func (x *trip) attempt(conn *clientConn) (*http.Response, error) {
 		if err != nil {
 			return nil, err
 		}
-		conn = newClientConn(raw, x.transport.buffers, time.Now())
+		x.now = time.Now()
+		conn = newClientConn(raw, x.transport.buffers, x.now)
 	}
 	x.conn, x.wrote = conn, false
-	if !conn.begin(x.ctx, x.downstream, x.transport.readTimeout) {
+	if !conn.begin(x.ctx, x.downstream, x.now, x.transport.readTimeout) {
 		conn.close()
 		return nil, os.ErrDeadlineExceeded
 	}
@@ -157,7 +160,7 @@ func (x *trip) send() error {
 		return err
 	}
 	long := x.message.framing != noBody && !x.inline()
-	x.conn.arm(x.conn.deadline())
+	x.conn.arm(deadline(x.ctx, x.now, x.conn.patience))
 	x.downstream.giveWay()
 	var n int
 	var err error

@@ -55,7 +55,7 @@ func startUpload(x *trip) *upload {
 		u.left = -1
 	}
 	x.conn.beExact()
-	x.conn.armRead(deadline(x.ctx, 0))
+	x.conn.armRead(deadline(x.ctx, time.Time{}, 0))
 	go u.run()
 	return u
 }
@@ -81,7 +81,7 @@ func (u *upload) awaitReply() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if !u.replied {
-		u.conn.armRead(deadline(u.ctx, u.patience))
+		u.conn.armRead(deadline(u.ctx, time.Now(), u.patience))
 	}
 }
 
@@ -158,7 +158,7 @@ func (u *upload) write(p []byte) error {
 // writeAll lets the server pause again and again, each time as long as patience.
 func (u *upload) writeAll(p []byte) error {
 	for {
-		u.conn.armWrite(deadline(u.ctx, u.patience))
+		u.conn.armWrite(deadline(u.ctx, time.Now(), u.patience))
 		n, err := u.conn.Write(p)
 		p = p[n:]
 		if n == 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
