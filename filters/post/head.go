@@ -17,7 +17,6 @@ const debugHeader = "X-Zuul-Debug-Header"
 func (f *sendResponse) sendHead(c *filters.Context, length int64) error {
 	plain := len(c.Response.Trailer) == 0 && (!f.debugHeader || !c.Debugging())
 	if w, able := c.Writer().(headSender); able && plain {
-		headers.Strip(c.Response.Header)
 		if sent, err := w.SendHead(c.Response.Status, c.Response.Header, length); sent || err != nil {
 			return err
 		}

@@ -3,7 +3,6 @@ package route
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/gozer-gateway/gozer/filters"
 	"github.com/gozer-gateway/gozer/internal/headers"
@@ -15,9 +14,9 @@ func check(c *filters.Context, path string) error {
 	switch out := &c.Out; {
 	case !headers.IsToken(out.Method):
 		return fmt.Errorf("route: Out.Method %q is no method", out.Method)
-	case path != "" && path[0] != '/' || strings.IndexFunc(path, notInTarget) >= 0:
+	case path != "" && path[0] != '/' || !isTarget(path):
 		return errors.New("route: Out.Path is no escaped path")
-	case strings.IndexFunc(out.Query, notInTarget) >= 0:
+	case !isTarget(out.Query):
 		return errors.New("route: Out.Query is no escaped query")
 	case out.ContentLength != 0 && out.Body == nil:
 		return errors.New("route: Out.ContentLength without Out.Body")
@@ -25,8 +24,16 @@ func check(c *filters.Context, path string) error {
 	return checkFields(c)
 }
 
-// notInTarget reports bytes that no request target may hold (RFC 9112 3.2).
-func notInTarget(r rune) bool { return r <= ' ' || r >= 0x7f || r == '#' }
+// isTarget reports whether s has only bytes that a request target may hold
+// (RFC 9112 3.2).
+func isTarget(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c <= ' ' || c >= 0x7f || c == '#' {
+			return false
+		}
+	}
+	return true
+}
 
 // checkFields looks at what filters have set; what the client sent has been
 // read by a server of ours.

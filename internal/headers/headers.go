@@ -17,7 +17,7 @@ import (
 func EndToEnd(out, h http.Header) {
 	connection := h["Connection"]
 	for name, values := range h {
-		if isHopByHop(name) || Lists(connection, name) {
+		if IsHopByHop(name) || Lists(connection, name) {
 			continue
 		}
 		out[name] = slices.Clip(values)
@@ -32,13 +32,15 @@ func EndToEnd(out, h http.Header) {
 func Strip(h http.Header) {
 	connection := h["Connection"]
 	for name := range h {
-		if isHopByHop(name) || Lists(connection, name) {
+		if IsHopByHop(name) || Lists(connection, name) {
 			delete(h, name)
 		}
 	}
 }
 
-func isHopByHop(canonical string) bool {
+// IsHopByHop reports whether a field, by its canonical name, ends at this hop
+// whatever Connection says.
+func IsHopByHop(canonical string) bool {
 	switch canonical {
 	case "Connection", "Content-Length", "Expect", "Host", "Http2-Settings", "Keep-Alive",
 		"Proxy-Authenticate", "Proxy-Authorization", "Proxy-Connection",

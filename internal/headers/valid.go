@@ -2,7 +2,7 @@ package headers
 
 import (
 	"fmt"
-	"strings"
+	"slices"
 )
 
 // Check refuses a field that cannot be sent as it is (RFC 9110 5.1, 5.5): a name
@@ -11,31 +11,38 @@ func Check(name string, values []string) error {
 	if !IsToken(name) {
 		return fmt.Errorf("invalid field name %q", name)
 	}
-	for _, v := range values {
-		if strings.IndexFunc(v, isControl) >= 0 {
-			return fmt.Errorf("field %s has a control character in its value", name)
-		}
+	if slices.ContainsFunc(values, hasControl) {
+		return fmt.Errorf("field %s has a control character in its value", name)
 	}
 	return nil
 }
 
-func isControl(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }
+func hasControl(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' && c != '\t' || c == 0x7f {
+			return true
+		}
+	}
+	return false
+}
 
 // IsToken reports whether s is a token (RFC 9110 5.6.2), as names of fields and
 // methods are.
 func IsToken(s string) bool {
 	for i := range len(s) {
-		if !isTokenByte(s[i]) {
+		if !IsTokenByte(s[i]) {
 			return false
 		}
 	}
 	return s != ""
 }
 
-func isTokenByte(c byte) bool {
-	switch {
-	case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9':
-		return true
-	}
-	return strings.IndexByte("!#$%&'*+-.^_`|~", c) >= 0
+// tokenSet has a bit for every character of a token.
+const tokenSet = (1<<10-1)<<'0' | (1<<26-1)<<'a' | (1<<26-1)<<'A' |
+	1<<'!' | 1<<'#' | 1<<'$' | 1<<'%' | 1<<'&' | 1<<'\'' | 1<<'*' | 1<<'+' |
+	1<<'-' | 1<<'.' | 1<<'^' | 1<<'_' | 1<<'`' | 1<<'|' | 1<<'~'
+
+// IsTokenByte reports whether c may stand in a token.
+func IsTokenByte(c byte) bool {
+	return 1<<c&(tokenSet&(1<<64-1))|1<<(c-64)&uint64(tokenSet>>64) != 0
 }

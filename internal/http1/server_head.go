@@ -3,13 +3,15 @@ package http1
 import (
 	"net/http"
 	"slices"
+
+	"github.com/gozer-gateway/gozer/internal/headers"
 )
 
 // SendHead is WriteHeader with a header and a length from elsewhere, which spares
 // the copy from one map to another. The response keeps header. length is -1 if it
-// is not known; Content-Length and a missing Content-Type are not looked at. It
-// returns false, and does nothing, if the head has begun, and an error if a field
-// cannot be sent.
+// is not known; Content-Length and a missing Content-Type are not looked at, and
+// fields that end at this hop are not sent. It returns false, and does nothing, if
+// the head has begun, and an error if a field cannot be sent.
 func (w *response) SendHead(status int, header http.Header, length int64) (bool, error) {
 	if w.over.Load() || w.status != 0 || status < http.StatusOK || status > 999 {
 		return false, nil
@@ -22,7 +24,10 @@ func (w *response) SendHead(status int, header http.Header, length int64) (bool,
 	w.fix(status)
 	w.closing = w.closing || w.mustClose()
 	w.length = length
-	if err := w.tryFields(); err != nil {
+	if _, lists := header["Connection"]; lists {
+		headers.Strip(header)
+	}
+	if err := w.tryFields(message{endToEnd: true}); err != nil {
 		w.header, w.length = before, -1
 		w.fix(0)
 		return false, err

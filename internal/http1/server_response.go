@@ -152,16 +152,16 @@ func (w *response) wantsType() bool {
 // writeFields puts the head into the output, without its end, or another one if
 // that cannot be sent.
 func (w *response) writeFields() {
-	if err := w.tryFields(); err != nil {
+	if err := w.tryFields(message{}); err != nil {
 		w.fail(err)
 		w.header = http.Header{}
-		_ = w.tryFields() // nothing in it can be wrong
+		_ = w.tryFields(message{}) // nothing in it can be wrong
 	}
 }
 
 // tryFields puts the head into the output, without its end, unless it cannot be
 // sent.
-func (w *response) tryFields() error {
+func (w *response) tryFields(m message) error {
 	o := w.out()
 	o.begin()
 	header := w.header
@@ -171,7 +171,6 @@ func (w *response) tryFields() error {
 			delete(header, name)
 		}
 	}
-	var m message
 	if _, dated := header["Date"]; !dated {
 		m.date = w.conn().server.clock.date()
 	}

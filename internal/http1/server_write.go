@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/gozer-gateway/gozer/internal/headers"
 )
 
 // known returns the framing if it does not depend on what is still to come.
@@ -265,7 +267,7 @@ func announcedTrailers(values []string) []string {
 	var names []string
 	for _, value := range values {
 		for member := range members(value) {
-			if name := http.CanonicalHeaderKey(member); isTokens(name) && !forbiddenTrailer(name) {
+			if name := http.CanonicalHeaderKey(member); headers.IsToken(name) && !forbiddenTrailer(name) {
 				names = append(names, name)
 			}
 		}

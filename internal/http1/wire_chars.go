@@ -3,6 +3,8 @@ package http1
 import (
 	"encoding/binary"
 	"math/bits"
+
+	"github.com/gozer-gateway/gozer/internal/headers"
 )
 
 // Sets of ASCII characters, one bit each.
@@ -10,10 +12,6 @@ const (
 	digits   = (1<<10 - 1) << '0'
 	letters  = (1<<26-1)<<'a' | (1<<26-1)<<'A'
 	alphanum = digits | letters
-
-	// tokenSet is what names and methods consist of (RFC 9110 5.6.2).
-	tokenSet = alphanum | 1<<'!' | 1<<'#' | 1<<'$' | 1<<'%' | 1<<'&' | 1<<'\'' | 1<<'*' | 1<<'+' |
-		1<<'-' | 1<<'.' | 1<<'^' | 1<<'_' | 1<<'`' | 1<<'|' | 1<<'~'
 
 	// plainPathSet is what a path may hold so that its decoded form and its
 	// default encoding, as net/url has them, are the path itself.
@@ -26,9 +24,7 @@ const (
 	lowHalf = 1<<64 - 1
 )
 
-func isToken(c byte) bool {
-	return 1<<c&(tokenSet&lowHalf)|1<<(c-64)&uint64(tokenSet>>64) != 0
-}
+func isToken(c byte) bool { return headers.IsTokenByte(c) }
 
 func isPlainPath(c byte) bool {
 	return 1<<c&(plainPathSet&lowHalf)|1<<(c-64)&uint64(plainPathSet>>64) != 0

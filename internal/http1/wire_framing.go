@@ -3,6 +3,8 @@ package http1
 import (
 	"net/http"
 	"strings"
+
+	"github.com/gozer-gateway/gozer/internal/headers"
 )
 
 // framing is how a body is delimited (RFC 9112 6.3).
@@ -86,7 +88,7 @@ func (f *framingFields) addCoding(value string) error {
 func areCodings(list string) bool {
 	some := false
 	for member := range members(list) {
-		if !isTokens(member) || strings.EqualFold(member, "chunked") {
+		if !headers.IsToken(member) || strings.EqualFold(member, "chunked") {
 			return false
 		}
 		some = true

@@ -81,7 +81,7 @@ func withoutPragma(ours, theirs http.Header) http.Header {
 func knownTrailer(theirs http.Header) http.Header {
 	kept := http.Header{}
 	for name, values := range theirs {
-		if !forbiddenTrailer(name) && isTokens(name) {
+		if !forbiddenTrailer(name) && headers.IsToken(name) {
 			kept[name] = values
 		}
 	}

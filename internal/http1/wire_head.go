@@ -5,6 +5,8 @@ import (
 	"io"
 	"net/http"
 	"strings"
+
+	"github.com/gozer-gateway/gozer/internal/headers"
 )
 
 // field is one field line; its name is in canonical form.
@@ -145,7 +147,7 @@ func (h *head) announced() http.Header {
 			continue
 		}
 		for member := range members(f.value) {
-			if name := http.CanonicalHeaderKey(member); isTokens(name) && !forbiddenTrailer(name) {
+			if name := http.CanonicalHeaderKey(member); headers.IsToken(name) && !forbiddenTrailer(name) {
 				if names == nil {
 					names = http.Header{}
 				}

@@ -18,13 +18,3 @@ func members(list string) iter.Seq[string] {
 		}
 	}
 }
-
-// isTokens reports whether s is a token: not empty and of token characters only.
-func isTokens(s string) bool {
-	for i := range len(s) {
-		if !isToken(s[i]) {
-			return false
-		}
-	}
-	return s != ""
-}

@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"github.com/gozer-gateway/gozer/internal/headers"
 )
 
 // message is what a head says beside its header: how the body is delimited and
@@ -17,6 +19,8 @@ type message struct {
 	// explicit writes Content-Length though there is no body: 0 for an empty
 	// one, and the length a response to HEAD stands for.
 	explicit bool
+
+	endToEnd bool // fields that end at this hop are left out
 
 	close     bool // Connection: close
 	te        bool // Connection: TE, which has to accompany a TE field
@@ -40,7 +44,7 @@ var (
 // out, as net/http does, and so are fields that m decides about. A TE field gets
 // the Connection option that it needs (RFC 9110 10.1.4).
 func appendRequestHead(dst []byte, r *http.Request, m message) ([]byte, error) {
-	if !isTokens(r.Method) {
+	if !headers.IsToken(r.Method) {
 		return dst, errMethod
 	}
 	dst = append(append(dst, r.Method...), ' ')
@@ -116,7 +120,7 @@ func appendResponseHead(dst []byte, status int, h http.Header, m message) ([]byt
 	dst = appendStatusLine(dst, status)
 	var err error
 	for name, values := range h {
-		if name == "Connection" && status != http.StatusSwitchingProtocols || strings.HasPrefix(name, http.TrailerPrefix) {
+		if name == "Connection" && status != http.StatusSwitchingProtocols || strings.HasPrefix(name, http.TrailerPrefix) || m.endToEnd && headers.IsHopByHop(name) {
 			continue
 		}
 		if dst, err = appendField(dst, name, values); err != nil {
@@ -147,7 +151,7 @@ func appendField(dst []byte, name string, values []string) ([]byte, error) {
 	case "Content-Length", "Transfer-Encoding", "Trailer":
 		return dst, nil
 	}
-	if !isTokens(name) {
+	if !headers.IsToken(name) {
 		return dst, errFieldName
 	}
 	for _, value := range values {
@@ -196,7 +200,7 @@ func appendMessage(dst []byte, m message) []byte {
 func appendAnnouncement(dst []byte, trailer http.Header) []byte {
 	separator := "Trailer: "
 	for name := range trailer {
-		if isTokens(name) && !forbiddenTrailer(name) {
+		if headers.IsToken(name) && !forbiddenTrailer(name) {
 			dst = append(append(dst, separator...), name...)
 			separator = ", "
 		}
