@@ -3,7 +3,6 @@
 package http1
 
 import (
-	"errors"
 	"os"
 	"syscall"
 )
@@ -26,10 +25,10 @@ func (a *asker) visitNow(fd uintptr) bool {
 		return true
 	}
 	a.asked = true
-	n, err := write(int(fd), a.out)
-	a.written = max(n, 0)
-	if err != nil && !errors.Is(err, syscall.EAGAIN) {
-		a.failure = os.NewSyscallError("write", err)
+	n, errno := writeSocket(fd, a.out)
+	a.written = n
+	if errno != 0 && errno != syscall.EAGAIN {
+		a.failure = os.NewSyscallError("write", errno)
 		return true
 	}
 	return a.written < len(a.out)
@@ -51,13 +50,4 @@ func (a *asker) receive(fd uintptr) bool {
 	a.failure = r.failure
 	a.conn.heard = a.conn.heard || r.failure == nil
 	return true
-}
-
-func write(fd int, p []byte) (int, error) {
-	for {
-		n, err := syscall.Write(fd, p)
-		if !errors.Is(err, syscall.EINTR) {
-			return n, err
-		}
-	}
 }

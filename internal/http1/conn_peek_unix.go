@@ -2,17 +2,14 @@
 
 package http1
 
-import (
-	"errors"
-	"syscall"
-)
+import "syscall"
 
 func (p *prober) lookNow(fd uintptr) {
-	n, _, err := syscall.Recvfrom(int(fd), p.one[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
+	n, errno := peekSocket(fd, &p.one)
 	switch {
-	case err == nil && n > 0:
+	case n > 0:
 		p.seen = readable
-	case errors.Is(err, syscall.EAGAIN), errors.Is(err, syscall.EINTR):
+	case errno == syscall.EAGAIN, errno == syscall.EINTR:
 		p.seen = quiet
 	default:
 		p.seen = gone

@@ -21,6 +21,7 @@ type serverConn struct {
 	conn   net.Conn
 	base   context.Context //nolint:containedctx // the parent of the requests' contexts, which are values of this type's
 	socket syscall.RawConn // nil if it cannot be told whether the client has left
+	pusher pusher          // without a socket for TLS, and where it cannot be had
 	tls    *tls.ConnectionState
 	remote string
 	client netip.Addr // invalid if the address is not one of IP
@@ -60,6 +61,7 @@ func newServerConn(base context.Context, s *Server, conn net.Conn) *serverConn {
 		c.client = a.AddrPort().Addr().Unmap().WithZone("")
 	}
 	c.socket = socketOf(conn)
+	c.pusher.init(c.socket)
 	return c
 }
 

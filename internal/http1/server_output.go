@@ -88,8 +88,16 @@ func (o *output) writeParts(p []byte, chunk bool) error {
 func (o *output) write(p []byte) error {
 	o.conn.server.crowd.giveWay()
 	o.conn.startWrite()
-	_, err := o.conn.conn.Write(p)
-	return o.conn.endWrite(err)
+	return o.conn.endWrite(o.conn.send(p))
+}
+
+// send writes all of p.
+func (c *serverConn) send(p []byte) error {
+	if c.pusher.socket != nil {
+		return c.pusher.write(p)
+	}
+	_, err := c.conn.Write(p)
+	return err
 }
 
 // startWrite begins a wait for the client to take something.

@@ -3,7 +3,6 @@
 package http1
 
 import (
-	"errors"
 	"io"
 	"os"
 	"syscall"
@@ -21,27 +20,19 @@ func (r *reader) watchSocket() {
 // readable.
 func (r *reader) receiveNow(fd uintptr) bool {
 	buf := r.pool.get(smallestBuffer)
-	n, err := receive(int(fd), buf.bytes)
+	n, errno := readSocket(fd, buf.bytes)
 	if n > 0 {
 		r.buf, r.start, r.end = buf, 0, n
 		return true
 	}
 	r.pool.put(buf)
-	if errors.Is(err, syscall.EAGAIN) {
+	switch errno {
+	case syscall.EAGAIN:
 		return false
-	}
-	r.failure = io.EOF
-	if err != nil {
-		r.failure = os.NewSyscallError("read", err)
+	case 0:
+		r.failure = io.EOF
+	default:
+		r.failure = os.NewSyscallError("read", errno)
 	}
 	return true
-}
-
-func receive(fd int, p []byte) (int, error) {
-	for {
-		n, err := syscall.Read(fd, p)
-		if !errors.Is(err, syscall.EINTR) {
-			return n, err
-		}
-	}
 }
