@@ -19,7 +19,7 @@ LINT         := bin/golangci-lint
 export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test test-nethttp race lint fmt fuzz bench bench-compare check docker clean fmt-check tidy-check vet lint-tool
+.PHONY: help build run test test-nethttp race lint fmt fuzz bench bench-compare profile check docker clean fmt-check tidy-check vet lint-tool
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -57,6 +57,9 @@ fuzz: ## fuzz every Fuzz target for FUZZTIME each (30s)
 
 bench: ## run the benchmarks matching BENCH (all), COUNT times (1)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./...
+
+profile: ## take the profile that the compiler optimises the gateway by
+	$(GO) test -run '^$$' -bench 'BenchmarkProxy/native' -benchtime 20s -cpuprofile cmd/gateway/default.pgo -o bin/profile.test .
 
 bench-compare: ## measure beside other proxies, write docs/performance.md (Linux, nginx)
 	@mkdir -p bin

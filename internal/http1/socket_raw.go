@@ -4,7 +4,7 @@ package http1
 
 import (
 	"syscall"
-	"unsafe"
+	"unsafe" //nolint:depguard // to hand a slice to the kernel, as package syscall does
 )
 
 // The calls of this file do not tell the scheduler that they are made, which
