@@ -63,7 +63,7 @@ func (e *explanation) origin(keys ...string) string {
 // what filters of others do is not tried.
 func (e *explanation) request(r *http.Request) {
 	e.text.WriteString(r.Method + " " + r.URL.String() + "\n")
-	c := e.snapshot.open(nowhere{}, r)
+	c := e.snapshot.open(&e.gateway.state.contexts, nowhere{}, r)
 	defer c.Release()
 	if c.Err == nil && c.Response == nil {
 		c.Err = e.decorate(c)

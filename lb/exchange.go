@@ -82,7 +82,7 @@ func (x *exchange) attempt() (resp *http.Response, err error) {
 }
 
 func (x *exchange) diagnose(err error) fault {
-	if x.ctx.Err() != nil {
+	if over(x.ctx) {
 		f := ended(x.ctx)
 		if x.body.awaited() {
 			f.outcome = Neutral // the caller of Do had the time, not the server
@@ -126,7 +126,7 @@ func (x *exchange) record(resp *http.Response, err error) {
 
 // mayGoOn reports that another delivery is allowed after this fault.
 func (x *exchange) mayGoOn() bool {
-	if x.ctx.Err() != nil || x.body.failed() {
+	if over(x.ctx) || x.body.failed() {
 		return false
 	}
 	return x.repeats || x.fault.unsent

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net"
 	"syscall"
+	"time"
 )
 
 // fault is what an error of the transport means.
@@ -31,9 +32,20 @@ func (e *notSentError) Unwrap() error { return e.error }
 
 func (e *notSentError) NothingSent() bool { return true }
 
+// over reports that a context has ended, or is about to: a deadline may pass on a
+// connection a little before the context's own timer notices.
+func over(ctx context.Context) bool {
+	if ctx.Err() != nil {
+		return true
+	}
+	at, limited := ctx.Deadline()
+	return limited && time.Until(at) <= 0
+}
+
 // ended is the fault of a context that is over.
 func ended(ctx context.Context) fault {
-	if isTimeout(context.Cause(ctx)) || errors.Is(ctx.Err(), context.DeadlineExceeded) {
+	err := ctx.Err()
+	if err == nil || isTimeout(context.Cause(ctx)) || errors.Is(err, context.DeadlineExceeded) {
 		return fault{kind: SocketTimeout, outcome: Unhealthy}
 	}
 	return fault{kind: Cancelled, outcome: Neutral}
