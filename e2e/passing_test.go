@@ -226,7 +226,8 @@ func TestC073Expectations(t *testing.T) {
 	for _, kind := range kinds {
 		t.Run("a the upstream says so too, "+kind, func(t *testing.T) {
 			t.Parallel()
-			raw := backendtest.StartRaw(t, backendtest.Step{Reply: "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"})
+			raw := backendtest.StartRaw(t, backendtest.Step{Reply: "HTTP/1.1 100 Continue\r\n\r\n"},
+				backendtest.Step{Await: "hello", Reply: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"})
 			g := startGateway(t, bothYAML(raw.Addr))
 			c := dial(t, g.Proxy)
 			in := bufio.NewReader(c)
