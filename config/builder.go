@@ -31,6 +31,10 @@ func newBuilder(l *loader) *builder {
 			Zuul:      Zuul{SemaphoreByService: map[string]int{}},
 			Hystrix:   Hystrix{Commands: map[string]*Command{}, ThreadPools: map[string]*ThreadPool{}},
 			Gateway:   Gateway{Fallback: map[string]*Fallback{}},
+			Registry: Registry{
+				Users:   map[string]*RegistryUser{},
+				Regions: RegistryRegions{URLs: map[string]string{}, Whitelist: map[string][]string{}},
+			},
 			Eureka: Eureka{
 				Client:   EurekaClient{ServiceURLs: map[string][]string{}, AvailabilityZones: map[string][]string{}},
 				Instance: EurekaInstance{Metadata: map[string]string{}},

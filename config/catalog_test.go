@@ -66,6 +66,10 @@ func other(k Key) string {
 		return "5"
 	case strings.Contains(k.Name, ".metrics.rolling"):
 		return "30000"
+	case strings.HasSuffix(k.Type, "from 0 to 1"):
+		return "0.5"
+	case strings.Contains(k.Type, "region;url"):
+		return "east;http://localhost"
 	case strings.Contains(k.Type, "CIDR"):
 		return "10.0.0.0/8"
 	case strings.Contains(k.Name, ".url"), strings.Contains(k.Name, "service-url"):

@@ -18,6 +18,7 @@ func (b *builder) check() {
 	b.checkTimeouts()
 	b.checkPorts()
 	b.checkMapper()
+	b.checkRegistry()
 	if info, ok := b.info.masked().plain().(map[string]any); ok {
 		b.config.Info = info
 	}

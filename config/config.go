@@ -25,6 +25,7 @@ type Config struct {
 	Hystrix   Hystrix
 	Gateway   Gateway
 	Eureka    Eureka
+	Registry  Registry
 	// LogLevels is logging.level.<name>: upper-case level by logger name. Only "root" counts.
 	LogLevels map[string]string
 	// Info is info.* as it was nested, for /actuator/info. Secrets are masked.

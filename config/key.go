@@ -44,7 +44,7 @@ type Key struct {
 func Keys() []Key {
 	return markStartKeys(slices.Concat(
 		serverKeys(), managementKeys(), zuulKeys(), routeKeys(), ribbonKeys(),
-		hystrixKeys(), eurekaKeys(), gatewayKeys(), foreignKeys(),
+		hystrixKeys(), eurekaKeys(), registryKeys(), gatewayKeys(), foreignKeys(),
 	))
 }
 

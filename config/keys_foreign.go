@@ -4,11 +4,6 @@ package config
 // may be given as it is.
 func foreignKeys() []Key {
 	return lift("", root,
-		only[Config](Refused, "eureka.server.enabled", "false", "there is no registry"),
-		dead[Config](Planned, "eureka.server.**", "there is no registry"),
-		dead[Config](Planned, "eureka.dashboard.**", "there is no registry"),
-		dead[Config](Planned, "eureka.environment", "there is no registry"),
-		dead[Config](Planned, "eureka.datacenter", "there is no registry"),
 		dead[Config](Ignored, "niws.loadbalancer.serverStats.expire.minutes", "statistics of servers that are gone are kept for half an hour"),
 		dead[Config](Ignored, "niws.**", "it configures a part of the Java client that does not exist here"),
 		dead[Config](Refused, "spring.config.import", "further files; use profiles"),

@@ -56,6 +56,7 @@ func startSections() []startKey {
 	return []startKey{
 		{"eureka.client.", func(c *Config) any { return c.Eureka.Client }},
 		{"eureka.instance.", func(c *Config) any { return c.Eureka.Instance }},
+		{"eureka.server.", func(c *Config) any { return c.Registry }},
 	}
 }
 
