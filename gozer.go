@@ -8,6 +8,7 @@ package gozer
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"sync"
@@ -16,6 +17,7 @@ import (
 	"github.com/gozer-gateway/gozer/config"
 	"github.com/gozer-gateway/gozer/discovery"
 	"github.com/gozer-gateway/gozer/discovery/eureka"
+	"github.com/gozer-gateway/gozer/registry"
 	"github.com/gozer-gateway/gozer/ribboncmd"
 )
 
@@ -26,7 +28,8 @@ type Gateway struct {
 	config   *config.Config // of the start; listeners keep it across reloads
 	state    *state
 	hub      *discovery.Hub
-	eureka   *eureka.Client // nil without one
+	eureka   *eureka.Client     // nil without one
+	registry *registry.Registry // nil unless eureka.server.enabled at the start
 	snapshot atomic.Pointer[snapshot]
 	reload   sync.Mutex // held while a configuration is read and a snapshot is built
 	ready    atomic.Bool
@@ -36,7 +39,7 @@ type Gateway struct {
 // error lists everything that is wrong with cfg or the options.
 func New(cfg *config.Config, opts ...Option) (*Gateway, error) {
 	g := newGateway(cfg, opts)
-	if err := g.Reload(cfg); err != nil {
+	if err := errors.Join(g.embed(cfg), g.Reload(cfg)); err != nil {
 		return nil, err
 	}
 	return g, nil
@@ -44,17 +47,16 @@ func New(cfg *config.Config, opts ...Option) (*Gateway, error) {
 
 func newGateway(cfg *config.Config, opts []Option) *Gateway {
 	o := newOptions(opts)
-	client, _ := eurekaClient(cfg, o) // build says what is wrong
-	if client != nil {
+	g := &Gateway{config: cfg, state: newState(o.logger)}
+	if cfg.Registry.Enabled {
+		o.sources = append(slices.Clone(o.sources), g.ownRegistry())
+	} else if client, _ := eurekaClient(cfg, o); client != nil { // build says what is wrong
 		o.sources = append(slices.Clone(o.sources), client)
+		g.eureka = client
 	}
-	return &Gateway{
-		options: o,
-		config:  cfg,
-		state:   newState(o.logger),
-		hub:     discovery.NewHub(o.logger, o.sources...),
-		eureka:  client,
-	}
+	g.options = o
+	g.hub = discovery.NewHub(o.logger, o.sources...)
+	return g
 }
 
 // Context returns the context that requests have to stem from for ribboncmd.Do to
@@ -82,6 +84,9 @@ func (g *Gateway) replace(cfg *config.Config) error {
 	}
 	next.apply(g)
 	g.snapshot.Store(next)
+	if g.registry != nil {
+		g.registry.SetPeers(peerURLs(cfg))
+	}
 	return nil
 }
 

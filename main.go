@@ -15,7 +15,7 @@ import (
 	"github.com/gozer-gateway/gozer/config"
 )
 
-// Main is the command line of a gateway: run (the default), check,
+// Main is the command line of a gateway: run (the default), registry, check,
 // explain, health and version. It ends the process with status 0, 1 for a failure or 2 for wrong
 // usage. SIGINT and SIGTERM shut down, and a second one ends the process at once.
 // A filter author's main calls it with options; nothing else is needed.
@@ -43,6 +43,7 @@ func untilSignal(ctx context.Context, signals <-chan os.Signal, exit func(code i
 const usage = `usage: gateway [run] [--config gateway.yaml] [--profile p] [--set key=value] [--demo]
        gateway check  [--config gateway.yaml] [--profile p] [--set key=value]
        gateway explain [--config gateway.yaml] [--profile p] [--set key=value] [--header "Name: value"] METHOD URL
+       gateway registry [--config gateway.yaml] [--profile p] [--set key=value]
        gateway health [--url http://127.0.0.1:8081/actuator/health/readiness]
        gateway version
 `
@@ -67,6 +68,8 @@ func (c *command) execute(ctx context.Context, args []string) int {
 	switch verb {
 	case "run":
 		return c.run(ctx, args)
+	case "registry":
+		return c.runRegistry(ctx, args)
 	case "check":
 		return c.check(args)
 	case "explain":

@@ -53,6 +53,9 @@ func (g *Gateway) background(ctx context.Context, running *sync.WaitGroup) {
 	running.Go(func() { g.state.commands.Run(ctx) })
 	running.Go(func() { g.state.tend(ctx) })
 	running.Go(func() { _ = g.hub.Run(ctx) }) // returns nil
+	if g.registry != nil {
+		running.Go(func() { g.registry.Run(ctx) })
+	}
 	running.Go(func() {
 		defer stop()
 		g.followDiscovery(ctx, changed)
@@ -74,22 +77,39 @@ func (s *server) serve() error {
 	return nil
 }
 
-// listen opens the proxy's and the management listener, or none.
+// listen opens the proxy's, the registry's and the management listener, or none.
 func (g *Gateway) listen(ctx context.Context) ([]*server, error) {
-	proxy, err := g.open(ctx, "proxy", g.config.Server.Address, g.config.Server.Port, g.proxyServer)
-	if err != nil {
-		return nil, err
+	openers := []func(context.Context) (*server, error){g.openProxy}
+	if g.registry != nil {
+		openers = append(openers, g.openRegistry)
 	}
-	if g.config.Management.Port < 0 {
-		return []*server{proxy}, nil
+	if g.config.Management.Port >= 0 {
+		openers = append(openers, g.openManagement)
 	}
-	management, err := g.open(ctx, "management", g.config.Management.Address, g.config.Management.Port, g.managementServer)
-	if err != nil {
-		_ = proxy.listener.Close()
-		return nil, err
+	var servers []*server
+	for _, open := range openers {
+		s, err := open(ctx)
+		if err != nil {
+			for _, opened := range servers {
+				_ = opened.listener.Close()
+			}
+			return nil, err
+		}
+		servers = append(servers, s)
 	}
-	return []*server{proxy, management}, nil
+	return servers, nil
 }
+
+func (g *Gateway) openProxy(ctx context.Context) (*server, error) {
+	return g.open(ctx, "proxy", g.config.Server.Address, g.config.Server.Port, g.proxyServer)
+}
+
+func (g *Gateway) openManagement(ctx context.Context) (*server, error) {
+	return g.open(ctx, management, g.config.Management.Address, g.config.Management.Port, g.managementServer)
+}
+
+// management is the name of the listener of the actuator endpoints.
+const management = "management"
 
 func (g *Gateway) managementServer(base context.Context) httpServer {
 	return g.standardServer(base, g.Management())
@@ -147,11 +167,11 @@ func (g *Gateway) closeAll(servers []*server) {
 	g.state.closeIdle()
 }
 
-func addresses(servers []*server) (proxy, management net.Addr) {
-	if len(servers) > 1 {
-		management = servers[1].listener.Addr()
+func addresses(servers []*server) (proxy, actuator net.Addr) {
+	if last := servers[len(servers)-1]; last.name == management {
+		actuator = last.listener.Addr()
 	}
-	return servers[0].listener.Addr(), management
+	return servers[0].listener.Addr(), actuator
 }
 
 // announce logs where the gateway listens and, per service, the deadlines that

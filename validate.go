@@ -2,6 +2,7 @@ package gozer
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -23,10 +24,25 @@ func Validate(cfg *config.Config, report *config.Report, opts ...Option) {
 		}
 		report.AddError("", config.Position{}, problem)
 	}
+	checkRegistryPort(cfg, report)
 	warnOfServletFilters(cfg, report)
 	warnOfEndpoints(cfg, report)
 	for _, warning := range s.warnings {
 		addRouteProblem(cfg, report, config.Warning, warning)
+	}
+}
+
+// checkRegistryPort reports a port that two listeners would share.
+func checkRegistryPort(cfg *config.Config, report *config.Report) {
+	const own = "eureka.server.port"
+	for key, port := range map[string]int{"server.port": cfg.Server.Port, "management.server.port": cfg.Management.Port} {
+		if cfg.Registry.Enabled && port == cfg.Registry.Port && port > 0 {
+			at := cfg.Place(own)
+			if at == (config.Position{}) {
+				at = cfg.Place(key)
+			}
+			report.Add(config.Finding{Severity: config.Error, Key: own, Position: at, Message: fmt.Sprintf("is %d, and so is %s", port, key)})
+		}
 	}
 }
 

@@ -63,7 +63,7 @@ func (b *builder) checkPrefix() {
 
 // checkServices warns, once per service, that nobody can reach it.
 func (b *builder) checkServices() {
-	if c := &b.config.Eureka.Client; c.Active() && c.Fetch {
+	if c := &b.config.Eureka.Client; c.Active() && c.Fetch || b.config.Registry.Enabled {
 		return // they may be found
 	}
 	for _, r := range b.serviceRoutes() {

@@ -218,12 +218,4 @@ func (b *builder) checkRegistry() {
 			b.report.Add(Finding{Severity: Error, Key: "eureka.server.users." + name, Message: "has no password, token or certificate"})
 		}
 	}
-	b.checkRegistryPort("server.port", b.config.Server.Port)
-	b.checkRegistryPort("management.server.port", b.config.Management.Port)
-}
-
-func (b *builder) checkRegistryPort(key string, port int) {
-	if s := b.firstOf("eureka.server.port", key); s != nil && port == b.config.Registry.Port && port > 0 {
-		b.report.errorf(s.name(), s.at, "eureka.server.port and %s are both %d", key, port)
-	}
 }

@@ -59,6 +59,9 @@ func (r *Registry) copyFromPeers(ctx context.Context) bool {
 			case err == nil:
 				r.log.Info("list copied", "peer", p.name, "instances", n)
 				return true
+			case errors.Is(err, errItself):
+				r.peers.drop(p)
+				starting++
 			case errors.Is(err, errStarting):
 				starting++
 			}
@@ -107,6 +110,8 @@ func (r *Registry) fetch(ctx context.Context, root *url.URL, path string) (*eure
 	}
 	defer res.Body.Close()
 	switch {
+	case res.Header.Get(idHeader) == r.id:
+		return nil, errItself
 	case res.StatusCode == http.StatusForbidden:
 		return nil, errStarting
 	case res.StatusCode != http.StatusOK:

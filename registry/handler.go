@@ -22,6 +22,9 @@ func (r *Registry) Handler() http.Handler {
 	pages := r.pages()
 	context := strings.TrimRight("/"+strings.Trim(r.settings.ContextPath, "/"), "/")
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if req.Header.Get("DiscoveryIdentity-Name") == "DefaultServer" {
+			w.Header().Set(idHeader, r.id)
+		}
 		path, ok := strings.CutPrefix(req.URL.EscapedPath(), context)
 		if !ok || path != "" && path[0] != '/' {
 			http.NotFound(w, req)
@@ -38,6 +41,10 @@ func (r *Registry) Handler() http.Handler {
 		}
 	})
 }
+
+// idHeader tells peers which process they have reached, so that a registry that
+// reaches itself under a name it did not know notices.
+const idHeader = "X-Gozer-Registry"
 
 type root uint8
 

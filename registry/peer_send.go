@@ -3,6 +3,7 @@ package registry
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -22,8 +23,9 @@ type fault struct {
 }
 
 // newTransport makes the connections for peers and regions.
-func newTransport(s ReplicationSettings) http.RoundTripper {
+func newTransport(s ReplicationSettings, security *tls.Config) http.RoundTripper {
 	return &http.Transport{
+		TLSClientConfig:     security,
 		DialContext:         (&net.Dialer{Timeout: s.ConnectTimeout}).DialContext,
 		TLSHandshakeTimeout: max(s.ConnectTimeout, time.Second),
 		IdleConnTimeout:     s.IdleTimeout,
@@ -54,6 +56,10 @@ func (p *peer) send(ctx context.Context, items []eureka.ReplicationItem) ([]eure
 		return nil, lost(err)
 	}
 	defer res.Body.Close()
+	if res.Header.Get(idHeader) == p.registry.id {
+		p.registry.peers.drop(p)
+		return nil, fault{err: errItself}
+	}
 	if res.StatusCode/100 != 2 {
 		return nil, refused(res.StatusCode)
 	}
@@ -67,6 +73,9 @@ func (p *peer) send(ctx context.Context, items []eureka.ReplicationItem) ([]eure
 	}
 	return results, fault{err: err}
 }
+
+// errItself is a peer that turns out to be this process.
+var errItself = errors.New("registry: the peer is this registry itself")
 
 // lost is a call without an answer. A peer that is slow is given more time than one
 // that cannot be reached.

@@ -60,6 +60,18 @@ func (p *peers) set(urls []string) {
 	}
 }
 
+// drop takes a peer off the list.
+func (p *peers) drop(q *peer) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	next := slices.DeleteFunc(slices.Clone(p.current()), func(o *peer) bool { return o == q })
+	p.list.Store(&next)
+	select {
+	case p.updated <- struct{}{}:
+	default:
+	}
+}
+
 // peerURL reads a service URL; false for the registry's own and for what is none.
 func (r *Registry) peerURL(text string) (*url.URL, bool) {
 	text = strings.TrimSpace(text)

@@ -373,6 +373,18 @@ func TestPeerList(t *testing.T) {
 			}
 		})
 	})
+	t.Run("even under a name that it did not know", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			n := start(t, func(s *registry.Settings) {
+				s.Self.Hosts, s.Peers = nil, []string{"http://one.test:8761/eureka/"}
+			})
+			pass(31 * time.Second)
+			n.want(200, http.MethodGet, "/eureka/apps", "")
+			if got := n.PeerNames(); len(got) > 0 {
+				t.Errorf("peers %v", got)
+			}
+		})
+	})
 	t.Run("eureka 73 credentials are shown to nobody", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			network := memhttp.NewNetwork()

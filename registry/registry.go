@@ -2,6 +2,7 @@ package registry
 
 import (
 	"context"
+	"crypto/rand"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -13,6 +14,7 @@ import (
 // Registry keeps leases. Its methods may be called from any goroutine.
 type Registry struct {
 	settings Settings
+	id       string // of this process, by which it knows itself among its peers
 	log      *slog.Logger
 	start    time.Time
 	renewals *minute
@@ -65,10 +67,11 @@ func New(s Settings) (*Registry, error) {
 		s.Logger = slog.Default()
 	}
 	if s.Transport == nil {
-		s.Transport = newTransport(s.Replication)
+		s.Transport = newTransport(s.Replication, s.TLS)
 	}
 	r := &Registry{
 		settings:   s,
+		id:         rand.Text(),
 		log:        s.Logger,
 		start:      time.Now(),
 		changed:    make(chan struct{}),

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -36,6 +37,8 @@ type Settings struct {
 	// Transport carries the calls to peers and remote regions; it keeps its own time
 	// limits for connecting. Nil means one made from Replication.
 	Transport http.RoundTripper
+	// TLS is for https peers when Transport is nil; nil trusts the system's authorities.
+	TLS *tls.Config
 	// Logger nil means slog.Default.
 	Logger *slog.Logger
 }

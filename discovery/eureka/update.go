@@ -87,3 +87,10 @@ func aliases(service string, i *Instance) []string {
 	}
 	return names
 }
+
+// Update is the list as a client that shows what is UP gives it to its hub; zone is
+// that of instances that name none.
+func (a *Applications) Update(zone string) discovery.Update {
+	c := converter{zone: zone}
+	return c.update(newView(a, false))
+}

@@ -1,0 +1,112 @@
+package gozer
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"strconv"
+	"sync"
+	"syscall"
+
+	"github.com/gozer-gateway/gozer/config"
+)
+
+// runRegistry is the command "gateway registry": the registry without a gateway
+// around it, from the same file, or from that of a Spring registry.
+func (c *command) runRegistry(ctx context.Context, args []string) int {
+	f := c.flags("registry")
+	if code, ok := f.parse(args); !ok {
+		return code
+	}
+	f.aloneAs()
+	cfg, report := config.Load(f.config, config.Options{Profiles: f.profiles, Set: f.settings, Env: os.Environ()})
+	if err := report.Err(); err != nil {
+		fmt.Fprint(c.err, report)
+		return exitFailure
+	}
+	level := &slog.LevelVar{}
+	level.Set(logLevel(cfg))
+	logger := newLogger(c.err, level)
+	logFindings(logger, report)
+	own := []Option{WithLogger(logger), withLevel(level)}
+	g := newGateway(cfg, append(own, c.options...))
+	if err := g.embed(cfg); err != nil {
+		return c.fail(err)
+	}
+	ctx, stop := context.WithCancel(ctx)
+	var background sync.WaitGroup
+	defer background.Wait()
+	defer stop()
+	background.Go(func() { g.peersOnHangup(ctx, f) })
+	if err := g.serveRegistry(ctx); err != nil {
+		return c.fail(err)
+	}
+	return exitOK
+}
+
+// aloneAs switches the registry on and everything else that listens off. A registry
+// that came from Spring says where it listens by server.port.
+func (f *flags) aloneAs() {
+	options := config.Options{Profiles: f.profiles, Set: f.settings, Env: os.Environ()}
+	cfg, _ := config.Load(f.config, options) // whose faults the next reading reports
+	own := []string{"eureka.server.enabled=true", "management.server.port=-1"}
+	if cfg.Place("eureka.server.port") == (config.Position{}) && cfg.Place("server.port") != (config.Position{}) {
+		own = append(own, "eureka.server.port="+strconv.Itoa(cfg.Server.Port))
+	}
+	if cfg.Place("eureka.server.address") == (config.Position{}) && cfg.Server.Address != "" {
+		own = append(own, "eureka.server.address="+cfg.Server.Address)
+	}
+	f.settings = append(f.settings, own...)
+}
+
+// serveRegistry serves nothing but the registry until ctx ends.
+func (g *Gateway) serveRegistry(ctx context.Context) error {
+	s, err := g.openRegistry(ctx)
+	if err != nil {
+		return err
+	}
+	g.options.logger.Info("listening", "for", s.name, "address", s.listener.Addr().String())
+	var running sync.WaitGroup
+	defer running.Wait()
+	life, stop := context.WithCancel(ctx)
+	defer stop()
+	running.Go(func() { g.registry.Run(life) })
+	failed := make(chan error, 1)
+	running.Go(func() { failed <- s.serve() })
+	defer s.end()
+	select {
+	case err := <-failed:
+		return err
+	case <-ctx.Done():
+	}
+	draining, cancel := context.WithTimeout(context.WithoutCancel(ctx), g.config.Server.DrainTimeout)
+	defer cancel()
+	defer func() { _ = s.http.Close() }()
+	return s.http.Shutdown(draining)
+}
+
+// peersOnHangup reads the list of peers again at every SIGHUP until ctx ends.
+func (g *Gateway) peersOnHangup(ctx context.Context, f *flags) {
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP)
+	defer signal.Stop(hangup)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-hangup:
+		}
+		cfg, report := config.Load(f.config, config.Options{Profiles: f.profiles, Set: f.settings, Env: os.Environ()})
+		if err := report.Err(); err != nil {
+			g.options.logger.Error("reload refused, the peers stay", "error", err)
+			continue
+		}
+		g.registry.SetPeers(peerURLs(cfg))
+		g.options.logger.Info("peers reloaded")
+		for _, key := range cfg.NeedRestart(g.config) {
+			g.options.logger.Warn("needs a restart, the value of the start stays", "key", key)
+		}
+	}
+}
