@@ -19,7 +19,7 @@ LINT         := bin/golangci-lint
 export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test test-nethttp race lint fmt fuzz bench bench-compare profile check docker clean fmt-check tidy-check vet lint-tool
+.PHONY: help build run test test-nethttp race lint fmt fuzz bench bench-compare profile interop check docker clean fmt-check tidy-check vet lint-tool
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -65,6 +65,13 @@ bench-compare: ## measure beside other proxies, write docs/performance.md (Linux
 	@mkdir -p bin
 	$(GO) build -o bin/compare ./bench/compare
 	bin/compare -out docs/performance.md $(BENCH_COMPARE)
+
+interop: ## run the tests against a real Eureka server and real clients (JDK 17, Maven, npm)
+	@{ command -v java && command -v mvn; } >/dev/null && mvn -q -B -f interop/java/pom.xml package || \
+		echo 'make interop: without a JDK and Maven, the tests with Java are skipped' >&2
+	@command -v npm >/dev/null && npm --prefix interop/node ci --no-audit --no-fund --silent || \
+		echo 'make interop: without npm, the tests with Node are skipped' >&2
+	INTEROP=1 $(GO) test -count=1 -v ./interop
 
 check: fmt-check tidy-check vet lint test test-nethttp race ## everything a change has to pass
 

@@ -27,6 +27,7 @@ func arrows() archtest.Rules {
 		{From: "cmd/gateway", To: []string{"."}},
 		{From: "examples/...", To: []string{".", "filters", "examples/..."}},
 		{From: "e2e", To: []string{"..."}},
+		{From: "interop", To: []string{"..."}},
 		{From: "bench/...", To: nil}, // measures built programs
 
 		{From: ".", To: []string{"admin", "config", "discovery/...", "fallback", "filters/...", "lb", "registry", "ribboncmd", "routing", leaves}},
