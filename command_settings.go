@@ -11,6 +11,7 @@ import (
 func commandSettings(cfg *config.Config, service string) (ribboncmd.Settings, error) {
 	c := cfg.HystrixFor(service)
 	s, err := hystrixSettings(c)
+	beyond(&s, cfg.ResilienceFor(service))
 	s.Group = ribboncmd.DefaultGroup
 	s.Pool = poolSettings(cfg, c.ThreadPoolKey)
 	return s, errors.Join(err, s.Validate())
@@ -21,6 +22,7 @@ func keySettings(cfg *config.Config) func(ribboncmd.Key) ribboncmd.Settings {
 	return func(key ribboncmd.Key) ribboncmd.Settings {
 		c := cfg.HystrixCommand(key.Command)
 		s, _ := hystrixSettings(c) // the strategy is one of two, the table of keys sees to it
+		beyond(&s, cfg.ResilienceFor(key.Command))
 		pool := cmp.Or(c.ThreadPoolKey, key.Pool, key.Group, key.Command)
 		s.Pool = poolSettings(cfg, pool)
 		return s
@@ -43,6 +45,30 @@ func hystrixSettings(c config.Command) (ribboncmd.Settings, error) {
 		InterruptOnTimeout: c.InterruptOnTimeout,
 		InterruptOnCancel:  c.InterruptOnCancel,
 	}, err
+}
+
+// beyond adds what Hystrix has not.
+func beyond(s *ribboncmd.Settings, r config.Resilience) {
+	s.Breaker.Eager = r.Eager
+	s.SlowCall = ribboncmd.SlowCallSettings{Duration: r.SlowDuration, Percentage: r.SlowPercentage}
+	s.Adaptive = ribboncmd.AdaptiveSettings{
+		Enabled: r.Adaptive, Min: r.AdaptiveMin, Max: r.AdaptiveMax, Initial: r.AdaptiveInitial,
+		Tolerance: float64(r.AdaptiveTolerance) / 100,
+	}
+	if len(r.FailureStatus) > 0 {
+		s.FailureStatus = isOneOf(r.FailureStatus)
+	}
+}
+
+func isOneOf(ranges []config.StatusRange) func(status int) bool {
+	return func(status int) bool {
+		for _, r := range ranges {
+			if r.From <= status && status <= r.To {
+				return true
+			}
+		}
+		return false
+	}
 }
 
 func breakerSettings(b config.Breaker) ribboncmd.BreakerSettings {

@@ -3,6 +3,7 @@ package gozer
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/gozer-gateway/gozer/config"
@@ -26,6 +27,7 @@ func (e *explanation) command(id string, c config.Command) {
 			"zuul.eureka."+id+".semaphore.maxSemaphores", "zuul.semaphore.max-semaphores")
 	}
 	e.breaker(id, c)
+	e.beyond(id, e.config.ResilienceFor(id))
 	e.setting("fallback", onOff(c.FallbackEnabled), hystrix(id, "fallback.enabled")...)
 	e.setting("fallbacks at once", strconv.Itoa(c.FallbackMaxConcurrent), hystrix(id, "fallback.isolation.semaphore.maxConcurrentRequests")...)
 }
@@ -44,6 +46,25 @@ func (e *explanation) breaker(id string, c config.Command) {
 	e.setting("within", c.RollingWindow.String(), hystrix(id, "metrics.rollingStats.timeInMilliseconds")...)
 	e.setting("judged every", c.HealthSnapshotInterval.String(), hystrix(id, "metrics.healthSnapshot.intervalInMilliseconds")...)
 	e.setting("sleeps", b.SleepWindow.String(), hystrix(id, "circuitBreaker.sleepWindowInMilliseconds")...)
+}
+
+// beyond tells what is switched on of gateway.resilience.
+func (e *explanation) beyond(id string, r config.Resilience) {
+	keys := func(name string) []string {
+		return []string{"gateway.resilience." + id + "." + name, "gateway.resilience.default." + name}
+	}
+	if len(r.FailureStatus) > 0 {
+		e.setting("failures too", strings.Trim(fmt.Sprint(r.FailureStatus), "[]"), keys("failure-status")...)
+	}
+	if r.Eager {
+		e.setting("eager", "true", keys("eager")...)
+	}
+	if r.SlowPercentage > 0 {
+		e.setting("opens at", fmt.Sprintf("%d%% longer than %s", r.SlowPercentage, r.SlowDuration), append(keys("slow-call.percentage"), keys("slow-call.duration")...)...)
+	}
+	if r.Adaptive {
+		e.setting("adaptive limit", fmt.Sprintf("%d to %d", r.AdaptiveMin, r.AdaptiveMax), append(keys("adaptive-limit.max"), keys("adaptive-limit.enabled")...)...)
+	}
 }
 
 func (e *explanation) pool(id string, c config.Command) {

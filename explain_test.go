@@ -124,6 +124,13 @@ func TestExplainInParts(t *testing.T) {
 			[]string{"--set", "hystrix.command.users.circuitBreaker.forceOpen=true", "--set", "hystrix.command.users.circuitBreaker.forceClosed=true", "GET", "/api/users/1"},
 			[]string{"forced open         true", "forced closed       true"},
 		},
+		"resilience": {
+			[]string{
+				"--set", "gateway.resilience.users.failure-status=5xx,429", "--set", "gateway.resilience.default.slow-call.percentage=40",
+				"--set", "gateway.resilience.users.eager=true", "--set", "gateway.resilience.users.adaptive-limit.enabled=true", "GET", "/api/users/1",
+			},
+			[]string{"failures too        500-599 429", "40% longer than 1s", "eager               true", "adaptive limit      20 to 200"},
+		},
 		"disabled filter": {[]string{"--set", "zuul.DebugFilter.pre.disable=true", "GET", "/nothing"}, []string{"DebugFilter (disabled)"}},
 		"custom phase":    {[]string{"GET", "/nothing"}, []string{"late    Spy"}},
 		"discovered":      {[]string{"--set", "users.ribbon.listOfServers=", "GET", "/api/users/1"}, []string{"those that discovery finds"}},

@@ -49,6 +49,9 @@ func (g *Gateway) SetTransport(service string, rt http.RoundTripper) {
 	g.snapshot.Load().services[service].Balance.Transport = rt
 }
 
+// RunCommands judges the circuits until ctx ends, as Run does beside the rest.
+func (g *Gateway) RunCommands(ctx context.Context) { g.state.commands.Run(ctx) }
+
 // CloseIdle closes the connections to upstreams that no request uses.
 func (g *Gateway) CloseIdle() { g.state.closeIdle() }
 

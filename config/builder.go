@@ -30,7 +30,7 @@ func newBuilder(l *loader) *builder {
 			Info:      map[string]any{},
 			Zuul:      Zuul{SemaphoreByService: map[string]int{}},
 			Hystrix:   Hystrix{Commands: map[string]*Command{}, ThreadPools: map[string]*ThreadPool{}},
-			Gateway:   Gateway{Fallback: map[string]*Fallback{}},
+			Gateway:   Gateway{Fallback: map[string]*Fallback{}, Resilience: Resiliences{Commands: map[string]*Resilience{}}},
 			Registry: Registry{
 				Users:   map[string]*RegistryUser{},
 				Regions: RegistryRegions{URLs: map[string]string{}, Whitelist: map[string][]string{}},
@@ -88,7 +88,7 @@ func (s *setting) generality() int {
 
 // hasDefaultEntry tells whether the entry "default" of a section stands for all others.
 func hasDefaultEntry(name string) bool {
-	for _, section := range []string{"hystrix.", "niws.", "ZoneAwareNIWSDiscoveryLoadBalancer.", "gateway.load-balancing."} {
+	for _, section := range []string{"hystrix.", "niws.", "ZoneAwareNIWSDiscoveryLoadBalancer.", "gateway.load-balancing.", "gateway.resilience."} {
 		if strings.HasPrefix(name, section) {
 			return true
 		}

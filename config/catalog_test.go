@@ -60,7 +60,13 @@ func other(k Key) string {
 				return option
 			}
 		}
-	case strings.HasSuffix(k.Name, "Percentage"):
+	case strings.HasSuffix(k.Name, "failure-status"):
+		return "5xx"
+	case strings.HasSuffix(k.Name, "adaptive-limit.min"):
+		return "10"
+	case strings.HasSuffix(k.Name, "adaptive-limit.initial"):
+		return "50"
+	case strings.HasSuffix(k.Name, "Percentage"), strings.HasSuffix(k.Name, "percentage"):
 		return "21"
 	case strings.Contains(k.Name, ".metrics.rolling") && strings.Contains(k.Name, ".num"):
 		return "5"

@@ -16,6 +16,7 @@ func (b *builder) check() {
 	b.checkServices()
 	b.checkHystrix()
 	b.checkTimeouts()
+	b.checkResilience()
 	b.checkPorts()
 	b.checkMapper()
 	b.checkRegistry()

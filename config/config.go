@@ -255,6 +255,7 @@ type Gateway struct {
 	ShutdownWait time.Duration // between "not ready" and "stop accepting", when graceful
 	Via          bool          // sign requests and know circles by it
 	Mapper       ServiceRouteMapper
+	Resilience   Resiliences
 }
 
 // Fallback is a static answer for a service that failed.

@@ -41,8 +41,8 @@ func gatewayKeys() []Key {
 		dead[Gateway](Refused, "limits.**", "of the limits only those listed here"),
 		dead[Gateway](Refused, "compat.**", "of the switches only those listed here"),
 		dead[Gateway](Refused, "routes.**", "routes have what `zuul.routes` gives them"),
-		dead[Gateway](Refused, "resilience.**", "see `hystrix.command` for what there is"),
 	)
+	keys = append(keys, resilienceKeys()...)
 	keys = append(keys, lift("gateway.fallback.<service>.", fallback,
 		number("status", "200", "status of the answer when the service fails; `<service>` may be `*`", 200, 599, func(f *Fallback) *int { return &f.Status }),
 		row[Fallback]{name: "body", kind: "text", doc: "its body", set: setBody},

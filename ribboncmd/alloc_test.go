@@ -52,6 +52,21 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
+func BenchmarkDo(b *testing.B) {
+	for name, inline := range map[string]bool{"goroutine": false, "inline": true} {
+		b.Run(name, func(b *testing.B) {
+			ctx := ribboncmd.NewContext(b.Context(), ribboncmd.New(nil))
+			task := ribboncmd.Task[string]{Key: geo, Run: value("v"), Inline: inline}
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, _, err := task.Do(ctx); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
 func BenchmarkExecute(b *testing.B) {
 	cmd := ribboncmd.New(nil).Command(service, ribboncmd.DefaultSettings(), nil)
 	b.ReportAllocs()

@@ -70,7 +70,8 @@ type breaker struct {
 // judged is the health that a breaker judges. Its methods are called with the
 // breaker's lock held.
 type judged interface {
-	Counts() window.Counts
+	Counts() window.Counts  // of the closed buckets
+	Current() window.Counts // those and the current one
 	Reset()
 }
 
@@ -203,16 +204,21 @@ func (b *breaker) settleTrial(err error) {
 	done(err)
 }
 
-// judge opens a closed circuit if the window says so. The window is asked
-// again under mu, where it cannot be emptied by a trial that closes the
-// circuit.
-func (b *breaker) judge(p *policy) {
-	if !p.Breaker.Enabled || b.current() != Closed || !p.trips(b.health.Counts()) {
+// judge opens a closed circuit if the window says so.
+func (b *breaker) judge(p *policy) { b.judgeBy(p, b.health.Counts) }
+
+// judgeNow is judge for an eager circuit that has just seen an error.
+func (b *breaker) judgeNow(p *policy) { b.judgeBy(p, b.health.Current) }
+
+// judgeBy asks the window again under mu, where it cannot be emptied by a trial
+// that closes the circuit.
+func (b *breaker) judgeBy(p *policy, counts func() window.Counts) {
+	if !p.Breaker.Enabled || b.current() != Closed || !p.trips(counts()) {
 		return
 	}
 	b.mu.Lock()
 	defer b.unlock()
-	if b.current() != Closed || !p.trips(b.health.Counts()) {
+	if b.current() != Closed || !p.trips(counts()) {
 		return
 	}
 	if done, err := b.machine.Allow(); err == nil {

@@ -127,7 +127,7 @@ func TestSleepAndTrial(t *testing.T) {
 		b.times(1, succeed)
 		b.wantState(ribboncmd.Closed)
 	})
-	scenario(t, "hystrix 74 bad request as trial", quick(), func(b *bench) {
+	scenario(t, "hystrix 74 Q13 bad request as trial", quick(), func(b *bench) {
 		b.trip()
 		b.sleep(pause)
 		_, err := b.do(func(context.Context) (*http.Response, error) { return nil, ribboncmd.AsBadRequest(errBoom) })
@@ -142,7 +142,7 @@ func TestSleepAndTrial(t *testing.T) {
 		b.times(1, func(context.Context) (*http.Response, error) { return response(http.StatusNotFound, ""), nil })
 		b.wantState(ribboncmd.Closed)
 	})
-	scenario(t, "hystrix 72 short circuit during the trial", quick(), func(b *bench) {
+	scenario(t, "hystrix 72 Q1 short circuit during the trial", quick(), func(b *bench) {
 		b.trip()
 		b.sleep(pause)
 		trial := b.spawn(slow(100 * time.Millisecond))
@@ -151,7 +151,7 @@ func TestSleepAndTrial(t *testing.T) {
 		wantSuccess(b, trial)
 		b.wantState(ribboncmd.Closed)
 	})
-	scenario(t, "hystrix 73 late success from before the trip", quick(), func(b *bench) {
+	scenario(t, "hystrix 73 Q10 late success from before the trip", quick(), func(b *bench) {
 		b.reload(func(s *ribboncmd.Settings) { s.TimeoutEnabled = false; s.Breaker.SleepWindow = time.Second })
 		old := b.spawn(slow(1300 * time.Millisecond))
 		b.trip()
@@ -176,7 +176,7 @@ func TestSleepAndTrial(t *testing.T) {
 		wantOutcome(b, err, ribboncmd.ShortCircuited)
 		wantSuccess(b, busy)
 	})
-	scenario(t, "hystrix 76 trial never reports", quick(), func(b *bench) {
+	scenario(t, "hystrix 76 Q11 trial never reports", quick(), func(b *bench) {
 		b.reload(func(s *ribboncmd.Settings) { s.TimeoutEnabled = false })
 		b.trip()
 		b.sleep(pause)

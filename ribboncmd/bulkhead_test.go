@@ -239,7 +239,7 @@ func TestPoolSizes(t *testing.T) {
 		{"hystrix 46 core only", 14, 10, 14, 14},
 		{"hystrix 47 small maximum only", 10, 3, 10, 10},
 		{"hystrix 48 large maximum only", 10, 21, 21, 10},
-		{"hystrix 49 core 2, maximum 8", 2, 8, 8, 2},
+		{"hystrix 49 Q8 core 2, maximum 8", 2, 8, 8, 2},
 		{"hystrix 50 core 12, maximum 8", 12, 8, 12, 12},
 	}
 	for _, tt := range tests {

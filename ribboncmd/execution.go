@@ -41,6 +41,9 @@ func (s *state) finish(p *policy, trialID uint64, x *execution, end time.Time) {
 	if slow {
 		s.counters.add(stripe, slowCalls)
 	}
+	if verdict == faulty && p.Breaker.Eager {
+		s.breaker.judgeNow(p)
+	}
 	if x.ran() {
 		s.time(p, x, stripe, end)
 	}

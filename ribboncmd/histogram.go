@@ -38,16 +38,14 @@ func valueOf(bucket int) time.Duration {
 }
 
 // latencies counts durations in stripes. Histograms are large, so there is only
-// one until it turns out to be busy.
+// one until two processors meet in a bucket.
 type latencies struct {
 	striped [latencyStripes]atomic.Pointer[histogram]
 	mask    atomic.Uint32 // of the stripes in use
 }
 
-const (
-	latencyStripes = 4      // a power of two, at most stripes
-	busyHistogram  = 10_000 // calls between two takes that make it busy
-)
+// latencyStripes is a power of two, at most stripes.
+const latencyStripes = 4
 
 func (l *latencies) add(stripe int, d time.Duration) {
 	slot := &l.striped[stripe&int(l.mask.Load())]
@@ -56,7 +54,11 @@ func (l *latencies) add(stripe int, d time.Duration) {
 		slot.CompareAndSwap(nil, new(histogram))
 		h = slot.Load()
 	}
-	h[bucketOf(d)].Add(1)
+	count := &h[bucketOf(d)]
+	if n := count.Load(); !count.CompareAndSwap(n, n+1) {
+		count.Add(1)
+		l.mask.Store(latencyStripes - 1)
+	}
 }
 
 // take empties the histograms and returns what they held.
@@ -79,15 +81,10 @@ func (l *latencies) take() distribution {
 	if !used {
 		return nil
 	}
-	total := 0
 	for b, n := range sum {
 		if n != 0 {
 			d = append(d, cell{bucket: uint16(b), count: n})
-			total += int(n)
 		}
-	}
-	if total >= busyHistogram {
-		l.mask.Store(latencyStripes - 1)
 	}
 	return d
 }

@@ -94,6 +94,10 @@ type BreakerSettings struct {
 	RequestVolumeThreshold   int  // fewer calls in the window never open the circuit
 	ErrorThresholdPercentage int  // share of errors that opens it; above 100 never
 	SleepWindow              time.Duration
+
+	// Eager judges the window at every error, what it has not closed yet included,
+	// and not only at each health snapshot.
+	Eager bool
 }
 
 // FallbackSettings of one command.

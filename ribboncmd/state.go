@@ -11,21 +11,31 @@ import (
 type state struct {
 	service   string
 	breaker   *breaker
-	running   permits
-	fallbacks permits
-	counters  counters
-	timings   timings
 	policy    atomic.Pointer[policy] // in force: that of the latest execution
 	window    atomic.Pointer[window.Window]
 	rolling   atomic.Pointer[rolling]
-	limiter   limiter
 	pool      atomic.Pointer[pool] // of the policy in force, to be shown; nil unless Thread
 	forgotten atomic.Bool          // the registry has let go of it
 
 	adopting sync.Mutex // one change of policy at a time
 
 	schedule // guarded by Commands.mu
+
+	// What every call reads stands above, what every call writes below, each in
+	// cache lines of its own.
+	_        cacheLine
+	running  permits
+	_        cacheLine
+	counters counters
+	_        cacheLine
+	timings  timings
+	limiter  limiter
+
+	fallbacks permits
 }
+
+// cacheLine keeps its neighbours apart.
+type cacheLine [128]byte
 
 // adopt puts a policy and its pool in force. Health is lost if the shape of
 // the window changes.
@@ -45,8 +55,14 @@ func (s *state) adopt(p *policy, shared *pool) {
 	s.policy.Store(p)
 }
 
-// Counts and Reset make a state what its breaker judges.
+// Counts, Current and Reset make a state what its breaker judges.
 func (s *state) Counts() window.Counts { return s.window.Load().Counts() }
+
+// Current includes what has been counted since the last snapshot.
+func (s *state) Current() window.Counts {
+	sums := s.counters.sums()
+	return s.window.Load().Current(health(&sums))
+}
 
 // Reset lets the window begin anew.
 func (s *state) Reset() {

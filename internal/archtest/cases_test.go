@@ -14,17 +14,32 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// zuulCases is how many numbered cases the description of Zuul's behaviour has.
-const zuulCases = 162
+// How many numbered cases the descriptions of Zuul's and Hystrix's behaviour have, and
+// how many quirks of Hystrix are numbered.
+const (
+	zuulCases     = 162
+	hystrixCases  = 116
+	hystrixQuirks = 21
+)
 
 // caseNumbers finds the cases of a description that a text names: "zuul 9", "zuul 121
-// 122", "Zuul 20, 22 and 23". With a dot and a digit behind it the number is that of a section.
+// 122", "Zuul 20, 22 and 23", "hystrix 97 to 108". With a dot and a digit behind it the
+// number is that of a section.
 func caseNumbers(description, text string) (numbers []int) {
-	mention := regexp.MustCompile(`(?i)\b` + description + ` ((?:\d+(?:, | and | ))*\d+)(?:[^.\d]|\.\D|\.?$)`)
+	mention := regexp.MustCompile(`(?i)\b` + description + ` ((?:\d+(?:, | and | to | ))*\d+)(?:[^.\d]|\.\D|\.?$)`)
 	for _, m := range mention.FindAllStringSubmatch(text, -1) {
-		for _, digits := range regexp.MustCompile(`\d+`).FindAllString(m[1], -1) {
-			n, _ := strconv.Atoi(digits)
+		last, through := 0, false
+		for word := range strings.FieldsFuncSeq(m[1], func(r rune) bool { return r == ' ' || r == ',' }) {
+			n, err := strconv.Atoi(word)
+			if err != nil {
+				through = word == "to"
+				continue
+			}
+			for ; through && last+1 < n; last++ {
+				numbers = append(numbers, last+1)
+			}
 			numbers = append(numbers, n)
+			last, through = n, false
 		}
 	}
 	return numbers
@@ -77,6 +92,7 @@ func faults() []int {
 	return []int{
 		1, 2, 5, 6, 9, 10, 11, 14, 19, 20, 21, 24, 25, 26, 30, 31, 33, 35, 36, 38, 39, 41, 43, 45, 47, 49, 51, 55, 56, 58, 61, 62, 64, 65, 66,
 		67, 68, 70, 73, 74, 77, 80, 83, 85, 87, 89, 91, 92, 95, 98, 100, 103, 104, 107, 109, 112, 113, 122, 125, 126, 128, 129, 140, 141, 145, 147, 152, 153, 155, 157,
+		159, 161, 162, 167, 169, 172,
 		228, 229, 230, 233, 235, 258,
 	}
 }
@@ -84,8 +100,13 @@ func faults() []int {
 // accounts are the texts of all tests, and of the list of what is different.
 func accounts(t *testing.T) string {
 	t.Helper()
+	return accountsIn(t, "../..")
+}
+
+func accountsIn(t *testing.T, folder string) string {
+	t.Helper()
 	var all strings.Builder
-	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
 		here := filepath.Base(path) == "cases_test.go" && filepath.Base(filepath.Dir(path)) == "archtest"
 		names := strings.HasSuffix(path, "_test.go") || filepath.Base(path) == "differences.md"
 		if err != nil || here || !names {
@@ -108,6 +129,28 @@ func TestEveryZuulCaseIsAccountedFor(t *testing.T) {
 	for n := 1; n <= zuulCases; n++ {
 		if !slices.Contains(named, n) {
 			t.Errorf("zuul %d has neither a test nor a line in docs/differences.md", n)
+		}
+	}
+}
+
+// The same goes for Hystrix' cases and defects. Ribbon's defects have numbers too, so
+// only the packages that know Hystrix are asked, and the rows that name it.
+func TestEveryHystrixCaseIsAccountedFor(t *testing.T) {
+	named := caseNumbers("hystrix", accounts(t))
+	for n := 1; n <= hystrixCases; n++ {
+		if !slices.Contains(named, n) {
+			t.Errorf("hystrix %d has neither a test nor a line in docs/differences.md", n)
+		}
+	}
+	corrected := quirks(accountsIn(t, "../../ribboncmd") + accountsIn(t, "../../admin") + accountsIn(t, "../window"))
+	for line := range strings.Lines(accountsIn(t, "../../docs")) {
+		if strings.Contains(line, "hystrix ") {
+			corrected = append(corrected, quirks(line)...)
+		}
+	}
+	for n := 1; n <= hystrixQuirks; n++ {
+		if !slices.Contains(corrected, n) {
+			t.Errorf("Q%d of Hystrix has neither a test nor a line in docs/differences.md", n)
 		}
 	}
 }
@@ -153,6 +196,13 @@ func TestEveryFaultIsAccountedFor(t *testing.T) {
 func TestCaseNumbers(t *testing.T) {
 	const text = `"zuul 9 prefix", zuul 121 122, zuul 20, 22 and 23: no; zuul 3.6; zuul.md 10.1; zuul 35 twice, 7 times. zuul 150.`
 	if diff := cmp.Diff([]int{9, 121, 122, 20, 22, 23, 35, 150}, caseNumbers("zuul", text)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestCaseRanges(t *testing.T) {
+	const text = `hystrix 1; hystrix 5, 97 to 99, 111; hystrix 3.5`
+	if diff := cmp.Diff([]int{1, 5, 97, 98, 99, 111}, caseNumbers("hystrix", text)); diff != "" {
 		t.Error(diff)
 	}
 }

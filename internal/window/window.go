@@ -56,6 +56,13 @@ func (w *Window) Counts() Counts {
 	return w.sum
 }
 
+// Current returns the sum over the closed buckets and the current one.
+func (w *Window) Current(total Counts) Counts {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.sum.plus(total.minus(w.last))
+}
+
 // Roll closes the current bucket, forgets the oldest one and returns the new
 // sum.
 func (w *Window) Roll(total Counts) Counts {

@@ -57,6 +57,9 @@ func TestOverTime(t *testing.T) {
 			if got := w.Counts(); got != last {
 				t.Errorf("step %d: the current bucket shows: %+v", i, got)
 			}
+			if got := w.Current(total); got.Total != last.Total+s.successes+s.errors {
+				t.Errorf("step %d: the current bucket does not show: %+v", i, got)
+			}
 			<-ticker.C
 			if got := w.Roll(total); got != s.want || w.Counts() != got {
 				t.Errorf("step %d: got %+v, want %+v", i, got, s.want)
