@@ -222,6 +222,7 @@ func (g *Gateway) listFilter(cfg *config.Config, b config.Balancing) lb.ListFilt
 		return &lb.SubsetFilter{
 			ZoneAffinityFilter: affinity, Size: b.Subset.Size, Eliminate: orNever(b.Subset.Eliminate),
 			MaxFailures: int64(b.Subset.MaxFailures), MaxActive: int64(b.Subset.MaxActive),
+			Interval: b.RefreshInterval / 2, // news from discovery are no reason to move on
 		}
 	}
 	return nil

@@ -2,6 +2,7 @@ package lb
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -30,6 +31,7 @@ type Balancer struct {
 	listed []*Server
 	prime  []*Server     // to be primed
 	primed chan struct{} // a signal that there is something in prime
+	fresh  chan struct{} // a signal that there are servers that no ping has seen
 }
 
 // knownServer is what the balancer remembers of a server id.
@@ -42,7 +44,7 @@ type knownServer struct {
 // NewBalancer makes a balancer without servers for the service of that name. It starts
 // nothing: what the settings ask for at intervals is done by Run.
 func NewBalancer(name string, s BalancerSettings) *Balancer {
-	b := &Balancer{name: name, known: make(map[string]*knownServer), primed: make(chan struct{}, 1)}
+	b := &Balancer{name: name, known: make(map[string]*knownServer), primed: make(chan struct{}, 1), fresh: make(chan struct{}, 1)}
 	b.policy = newPolicy(s)
 	b.view.Store(newView(nil, nil, b.policy, time.Now()))
 	return b
@@ -141,6 +143,7 @@ func (b *Balancer) enlist(s Server, running bool, now time.Time) (listed *Server
 		k.state.alive.Store(true)
 		b.tune(&k.state)
 		b.known[s.ID] = k
+		signal(b.fresh)
 	} else if !b.policy.pings {
 		up = !k.state.alive.Swap(true)
 	}
@@ -166,10 +169,15 @@ func (b *Balancer) begin(s *Server, fresh bool, now time.Time) {
 	if fresh && b.policy.Prime != nil && b.running.Load() {
 		s.state.unready.Store(true)
 		b.prime = append(b.prime, s)
-		select {
-		case b.primed <- struct{}{}:
-		default:
-		}
+		signal(b.primed)
+	}
+}
+
+// signal wakes whoever waits for the channel; one signal stands for any number.
+func signal(ch chan struct{}) {
+	select {
+	case ch <- struct{}{}:
+	default:
 	}
 }
 
@@ -184,6 +192,9 @@ func (b *Balancer) rebuild(now time.Time, refresh bool) *view {
 	filtered := b.listed
 	if p.Filter != nil && len(b.listed) > 0 {
 		filtered = p.Filter.Filter(b.listed, Health{Now: now, Trip: p.Trip}, refresh)
+		if !p.strict && !slices.ContainsFunc(filtered, (*Server).Alive) {
+			filtered = b.listed
+		}
 	}
 	if p.Class == NoOp {
 		filtered = nil

@@ -7,6 +7,10 @@ import (
 	"time"
 )
 
+// everyday is the number of active requests up to which a server is never passed over:
+// below it, requests that overlap say nothing about its load.
+const everyday = 8
+
 // DefaultBoundFactor is how far above the average a server's active requests may be
 // before ConsistentHash passes it over.
 const DefaultBoundFactor = 1.25
@@ -21,8 +25,8 @@ const (
 
 // ConsistentHash sends requests with the same key to the same server as long as that is
 // there: a server that comes or goes moves only its own share of the keys. A server that
-// has more than BoundFactor times the average of active requests is passed over for the
-// next on the ring (Mirrokni, Thorup and Zadimoghaddam, "Consistent Hashing with Bounded
+// has more than BoundFactor times the average of active requests, and 8 at least, is
+// passed over for the next on the ring (Mirrokni, Thorup and Zadimoghaddam, "Consistent Hashing with Bounded
 // Loads", 2017). Requests without a key, nil or empty, go to the servers in turn.
 type ConsistentHash struct {
 	// BoundFactor is at least 1; 0 means DefaultBoundFactor, a negative number no bound.
@@ -140,7 +144,7 @@ func (p *hashPicker) most() int64 {
 		return 0
 	}
 	average := float64(p.load.total()+1) / float64(len(p.servers))
-	return int64(average*max(p.factor, 1)) + 1
+	return max(int64(average*max(p.factor, 1))+1, everyday)
 }
 
 // Hasher is a key that knows its hash.

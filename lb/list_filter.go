@@ -3,6 +3,7 @@ package lb
 import (
 	"slices"
 	"strings"
+	"time"
 )
 
 // ListFilter narrows the list of servers before the rule sees it.
@@ -20,6 +21,10 @@ type Adopter interface{ Adopt(previous ListFilter) }
 // Spare is a ListFilter that leaves servers out that may be used all the same by a
 // request that has failed on another one.
 type Spare interface{ SparesOthers() bool }
+
+// Strict is a ListFilter whose choice may stand even if no server of it is alive. With
+// any other filter all servers are used then.
+type Strict interface{ Strict() bool }
 
 // ZoneAffinityFilter keeps to the servers of one zone as long as that is healthy. It is
 // also Ribbon's DefaultNIWSServerListFilter. Zero limits mean Ribbon's.
@@ -50,6 +55,9 @@ func (f *ZoneAffinityFilter) Filter(servers []*Server, h Health, _ bool) []*Serv
 
 // SparesOthers implements Spare.
 func (f *ZoneAffinityFilter) SparesOthers() bool { return !f.Exclusive }
+
+// Strict implements Strict.
+func (f *ZoneAffinityFilter) Strict() bool { return f.Exclusive }
 
 func (f *ZoneAffinityFilter) narrow(servers []*Server, h Health) []*Server {
 	if f.Zone == "" || !f.Affinity && !f.Exclusive {
@@ -118,7 +126,12 @@ type SubsetFilter struct {
 	// (eliminationFailureThresold, eliminationConnectionThresold).
 	MaxFailures, MaxActive int64
 
+	// Interval is the least time between two eliminations; a refresh that comes sooner only
+	// fills the gaps that servers have left which are no longer listed. 0 means none.
+	Interval time.Duration
+
 	members []string // ids, in the order of their joining
+	renewed time.Time
 }
 
 var (

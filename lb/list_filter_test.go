@@ -227,6 +227,45 @@ func TestSubsetFilter(t *testing.T) {
 			}
 		})
 	})
+	t.Run("a refresh too soon only fills gaps", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			b := newBalancer(t, ids(40)...)
+			before := strings.Fields(reachable(b, &lb.SubsetFilter{Interval: 10 * time.Second}))
+			pass(9 * time.Second)
+			refresh(t, b)
+			if got := idsOf(b.Reachable()); got != strings.Join(before, " ") {
+				t.Errorf("before %s after %s", before, got)
+			}
+			left := slices.DeleteFunc(ids(40), func(id string) bool { return id == before[7] })
+			list(t, b, left...)
+			if got := strings.Fields(idsOf(b.Reachable())); len(got) != 20 || !slices.Equal(got[:19], slices.Delete(slices.Clone(before), 7, 8)) {
+				t.Errorf("without %s: %s", before[7], got)
+			}
+			pass(time.Second)
+			refresh(t, b)
+			if got := strings.Fields(idsOf(b.Reachable())); slices.Equal(got[:19], slices.Delete(before, 7, 8)) {
+				t.Error("nobody has gone at last")
+			}
+		})
+	})
+	t.Run("dead members are no reason to have no server", func(t *testing.T) {
+		b := newBalancer(t, ids(40)...)
+		for id := range strings.FieldsSeq(reachable(b, &lb.SubsetFilter{Size: 2})) {
+			b.SetAlive(id, false)
+		}
+		if got := shares(b, nil, 400); len(got) != 38 {
+			t.Errorf("%d servers are chosen", len(got))
+		}
+	})
+	t.Run("a retry keeps to the members", func(t *testing.T) {
+		b := newBalancer(t, ids(40)...)
+		members := reachable(b, &lb.SubsetFilter{Size: 3})
+		for range 20 {
+			if s := b.Choose(nil, b.Reachable()[:1]); !strings.Contains(" "+members+" ", " "+s.ID+" ") {
+				t.Fatalf("chosen %s, members %s", s.ID, members)
+			}
+		}
+	})
 	t.Run("a reload keeps the members", func(t *testing.T) {
 		b := newBalancer(t, ids(100)...)
 		before := reachable(b, &lb.SubsetFilter{Eliminate: -1})

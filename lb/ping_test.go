@@ -125,6 +125,25 @@ func TestPingRoundsAreBounded(t *testing.T) {
 			}
 		})
 	})
+	t.Run("servers that come are pinged at once", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			var asked notes
+			b := pinged(t, lb.BalancerSettings{Ping: slowPing("", &asked), PingTimeout: time.Minute, PingInterval: time.Hour}, "a")
+			pass(time.Minute)
+			list(t, b, "a", "b")
+			pass(10 * time.Second)
+			synctest.Wait()
+			if diff := cmp.Diff([]string{"a", "a", "b"}, asked.all()); diff != "" {
+				t.Error(diff)
+			}
+			list(t, b, "b")
+			pass(10 * time.Second)
+			synctest.Wait()
+			if n := len(asked.all()); n != 3 {
+				t.Errorf("%d pings, though nobody has come", n)
+			}
+		})
+	})
 	t.Run("a ping that was called off does not count", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var asked notes

@@ -90,6 +90,7 @@ type policy struct {
 	patience  time.Duration
 	pings     bool
 	spares    bool
+	strict    bool
 	changed   chan struct{} // closed when another policy is in force
 }
 
@@ -117,6 +118,8 @@ func newPolicy(s BalancerSettings) *policy {
 	p.pings = s.Ping != nil && !dummy
 	spare, ok := s.Filter.(Spare)
 	p.spares = ok && spare.SparesOthers()
+	strict, ok := s.Filter.(Strict)
+	p.strict = ok && strict.Strict()
 	return p
 }
 

@@ -21,7 +21,8 @@ type Picker interface {
 }
 
 // PickerPast is a Picker with an order of its own in which the servers follow each other
-// for one key. Without it, a request that has failed is sent to a server picked anew.
+// for one key. Without it, a request that has failed is sent to a server picked anew. A
+// ZoneAware balancer lets such a rule choose among all zones.
 type PickerPast interface {
 	Picker
 	// PickPast is Pick for a request that has met tried before; nil leaves it to the balancer.

@@ -127,10 +127,23 @@ func (b *Balancer) complain(ctx context.Context, p *policy, err error) error {
 	return fmt.Errorf("lb: servers of %s: %w", b.name, err)
 }
 
-// pingAll pings at once and then at intervals.
+// pingAll pings at once and then at intervals, and when servers have come.
 func (b *Balancer) pingAll(ctx context.Context, p *policy) {
-	b.ping(ctx, p)
-	every(ctx, p.PingInterval, func() { b.ping(ctx, p) })
+	wait := time.NewTimer(p.PingInterval)
+	defer wait.Stop()
+	for ctx.Err() == nil {
+		select {
+		case <-b.fresh: // this round sees them
+		default:
+		}
+		b.ping(ctx, p)
+		wait.Reset(p.PingInterval)
+		select {
+		case <-ctx.Done():
+		case <-wait.C:
+		case <-b.fresh:
+		}
+	}
 }
 
 // ping asks every server once.

@@ -9,9 +9,12 @@ import (
 // Adopt implements Adopter.
 func (f *SubsetFilter) Adopt(previous ListFilter) {
 	if old, ok := previous.(*SubsetFilter); ok {
-		f.members = old.members
+		f.members, f.renewed = old.members, old.renewed
 	}
 }
+
+// SparesOthers implements Spare: whoever keeps to a part of the servers does so in retries too.
+func (f *SubsetFilter) SparesOthers() bool { return false }
 
 // Filter implements ListFilter.
 func (f *SubsetFilter) Filter(servers []*Server, h Health, refresh bool) []*Server {
@@ -42,12 +45,10 @@ func (f *SubsetFilter) renew(base []*Server, byID map[string]*Server, h Health) 
 	for id := range byID {
 		free[id] = true
 	}
-	next := f.healthyMembers(byID, free, h)
-	worst := slices.Clone(next)
-	slices.SortStableFunc(worst, func(a, b *Server) int { return worstFirst(a, b, h) })
-	for _, s := range worst[:f.forced(size, len(f.members)-len(next), len(next))] {
-		next = slices.DeleteFunc(next, s.Same)
-		delete(free, s.id())
+	next := f.listedMembers(byID)
+	if h.Now.Sub(f.renewed) >= f.Interval {
+		f.renewed = h.Now
+		next = f.eliminate(next, size, free, h)
 	}
 	f.members = f.members[:0:0]
 	for _, s := range next {
@@ -57,18 +58,31 @@ func (f *SubsetFilter) renew(base []*Server, byID map[string]*Server, h Health) 
 	f.fill(size, base, free)
 }
 
-// healthyMembers are the ones that may stay; others are no longer free to join either.
-func (f *SubsetFilter) healthyMembers(byID map[string]*Server, free map[string]bool, h Health) []*Server {
-	var stay []*Server
+func (f *SubsetFilter) listedMembers(byID map[string]*Server) []*Server {
+	var listed []*Server
 	for _, id := range f.members {
-		s := byID[id]
-		switch {
-		case s == nil:
-		case s.Stats().Active(h.Now) > f.MaxActive, s.Stats().RecentFailures(h.Now) > f.MaxFailures:
-			delete(free, id)
-		default:
-			stay = append(stay, s)
+		if s := byID[id]; s != nil {
+			listed = append(listed, s)
 		}
+	}
+	return listed
+}
+
+// eliminate lets members go: those above the limits, then the worst of the others. They
+// are no longer free to join.
+func (f *SubsetFilter) eliminate(members []*Server, size int, free map[string]bool, h Health) []*Server {
+	stay := slices.DeleteFunc(members, func(s *Server) bool {
+		bad := s.Stats().Active(h.Now) > f.MaxActive || s.Stats().RecentFailures(h.Now) > f.MaxFailures
+		if bad {
+			delete(free, s.id())
+		}
+		return bad
+	})
+	worst := slices.Clone(stay)
+	slices.SortStableFunc(worst, func(a, b *Server) int { return worstFirst(a, b, h) })
+	for _, s := range worst[:f.forced(size, len(f.members)-len(stay), len(stay))] {
+		stay = slices.DeleteFunc(stay, s.Same)
+		delete(free, s.id())
 	}
 	return stay
 }

@@ -104,8 +104,8 @@ func (v *view) prepare(h Health) {
 	v.picker = p.rule.Picker(c)
 	v.past, _ = v.picker.(PickerPast)
 	v.observer, _ = v.picker.(Observer)
-	if p.Class != ZoneAware || v.zones.single() {
-		return
+	if p.Class != ZoneAware || v.zones.single() || v.past != nil {
+		return // an order of servers is worth more than the load of a zone
 	}
 	aware := &zoneAware{whole: v.picker, zones: v.zones, each: make([]Picker, len(v.zones.zones))}
 	for i, z := range v.zones.zones {

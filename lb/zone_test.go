@@ -297,6 +297,24 @@ func TestTrafficLeavesADegradedZone(t *testing.T) {
 	}
 }
 
+// A key keeps its server however the load moves between zones.
+func TestHashIgnoresTheLoadOfZones(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := lb.NewBalancer("users", lb.BalancerSettings{Class: lb.ZoneAware, NewRule: lb.NewRule("ConsistentHash", lb.RuleSettings{})})
+		zoned(b, "a:3 b:3 c:3")
+		first := b.Choose("key", nil)
+		for i := range 20 {
+			done := begin(t, b, b.Servers()[i%9].ID, 2) // much for a zone, nothing for a server
+			pass(10 * time.Millisecond)
+			if s := b.Choose("key", nil); s != first {
+				t.Fatalf("moved from %v to %v", first, s)
+			}
+			done()
+			done()
+		}
+	})
+}
+
 func TestZonePolicyOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := lb.NewBalancer("users", lb.BalancerSettings{NewRule: lb.NewRule("ZoneAvoidanceRule", lb.RuleSettings{}), Zones: lb.ZonePolicy{Off: true}})
