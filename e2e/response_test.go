@@ -274,3 +274,43 @@ hystrix.command.r.circuitBreaker.enabled: false
 		t.Errorf("%d requests: there were no retries", n)
 	}
 }
+
+// The head of a response of known length does not wait for a body that is slow to
+// come, whether it is small or large.
+func TestHeadDoesNotWaitForTheBody(t *testing.T) {
+	t.Parallel()
+	if !onNative() {
+		t.Skip("with net/http it does: docs/differences.md")
+	}
+	for _, kind := range kinds {
+		for _, length := range []int{5, 1 << 20} {
+			t.Run(fmt.Sprint(kind, " ", length), func(t *testing.T) {
+				t.Parallel()
+				goOn := make(chan struct{})
+				b := backendtest.Start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					w.Header().Set("Content-Length", strconv.Itoa(length))
+					_ = http.NewResponseController(w).Flush() // the client sees it
+					select {
+					case <-goOn:
+						io.WriteString(w, strings.Repeat("x", length))
+					case <-r.Context().Done():
+					}
+				}))
+				g := startGateway(t, bothYAML(b.Addr))
+				req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, g.URL("/"+kind+"/x"), http.NoBody)
+				if err != nil {
+					t.Fatal(err)
+				}
+				res, err := newClient(t).Do(req) // returns with the head
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer res.Body.Close()
+				close(goOn)
+				if body, err := io.ReadAll(res.Body); len(body) != length || err != nil {
+					t.Errorf("%d bytes: %v", len(body), err)
+				}
+			})
+		}
+	}
+}

@@ -3,6 +3,7 @@ package ribboncmd
 import (
 	"io"
 	"net/http"
+	"time"
 )
 
 // body is a response body whose closing ends the context of its call.
@@ -21,6 +22,15 @@ func (b *body) Close() error {
 
 // WriteTo leaves the choice of the fastest way to the two ends.
 func (b *body) WriteTo(w io.Writer) (int64, error) { return io.Copy(w, b.ReadCloser) }
+
+// Pauses is that of the upstream's body; see internal/http1. A body that cannot tell
+// never pauses.
+func (b *body) Pauses(while time.Duration) bool {
+	upstream, able := b.ReadCloser.(interface {
+		Pauses(while time.Duration) bool
+	})
+	return able && upstream.Pauses(while)
+}
 
 // upgraded is the body of a 101 response: the connection itself.
 type upgraded struct {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"sync"
+	"time"
 
 	"github.com/gozer-gateway/gozer/filters"
 	"github.com/gozer-gateway/gozer/internal/http1"
@@ -17,22 +18,26 @@ var (
 	errTooLong  = errors.New("post: the response body is longer than its length")
 )
 
+// headPatience is how long the head of a response of known length waits to leave
+// together with the first bytes of the body.
+const headPatience = 20 * time.Millisecond
+
 // stream copies the body to the client and holds nothing back while the
 // upstream pauses: whatever arrives is flushed, unless it is the end or fills
 // the buffer, since then more is on its way. With a length of -1 the head is
 // flushed before anything arrives.
 func (f *sendResponse) stream(c *filters.Context, length int64) error {
+	w := c.Writer()
+	if length < 0 || length > 0 && pauses(c.Response.Body) {
+		if err := flush(w); err != nil {
+			return gone(err)
+		}
+	}
 	if body, ok := c.Response.Body.(*http1.Body); ok && length >= int64(f.buffers.size) {
 		return move(c, body, length)
 	}
 	buf := f.buffers.get()
 	defer f.buffers.put(buf)
-	w := c.Writer()
-	if length < 0 {
-		if err := flush(w); err != nil {
-			return gone(err)
-		}
-	}
 	for left := length; ; {
 		n, err := c.Response.Body.Read(*buf)
 		if length >= 0 {
@@ -50,6 +55,14 @@ func (f *sendResponse) stream(c *filters.Context, length int64) error {
 			return failed(c, err)
 		}
 	}
+}
+
+// pauses reports whether the upstream has sent its head and now takes its time.
+func pauses(body io.Reader) bool {
+	upstream, able := body.(interface {
+		Pauses(while time.Duration) bool
+	})
+	return able && upstream.Pauses(headPatience)
 }
 
 // move leaves a body that no filter has wrapped to the two connections, which

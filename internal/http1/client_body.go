@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 )
 
 // Body is the body of a response. At its end, or when it is closed, the
@@ -53,6 +54,18 @@ func (b *Body) Read(p []byte) (int, error) {
 	}
 	n, err := b.body.Read(p)
 	return n, b.yield(c, err)
+}
+
+// Pauses reports whether nothing of the body, or of its end, has come within a
+// while from now. Nothing is consumed: a failure shows at the next Read.
+func (b *Body) Pauses(while time.Duration) bool {
+	c, err := b.claim()
+	if c == nil || err != nil {
+		return false
+	}
+	pauses := len(c.reader.buffered()) == 0 && c.silentFor(while)
+	_ = b.yield(c, nil) // no error ends the body here
+	return pauses
 }
 
 // claim starts a use of the connection; nil with the body's end if it is over.

@@ -108,6 +108,15 @@ func deadline(ctx context.Context, now time.Time, patience time.Duration) time.T
 	return own
 }
 
+// silentFor waits for the next byte, at most for a while.
+func (c *clientConn) silentFor(while time.Duration) bool {
+	before, patience := c.pacing, c.patience
+	c.pacing, c.patience = true, while
+	err := c.reader.fill()
+	c.pacing, c.patience = before, patience
+	return errors.Is(err, os.ErrDeadlineExceeded)
+}
+
 // send writes p, unless the connection has died since it was last used.
 func (c *clientConn) send(p []byte) (int, error) {
 	if c.used && !c.alive() {
