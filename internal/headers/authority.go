@@ -22,7 +22,7 @@ func ParseAuthority(host string) (Authority, bool) {
 		return parseIPv6(host)
 	}
 	name, port, _ := strings.Cut(host, ":")
-	return Authority{name, port}, name != "" && strings.IndexFunc(name, notInName) < 0 && isPort(port)
+	return Authority{name, port}, isName(name) && isPort(port)
 }
 
 func parseIPv6(host string) (Authority, bool) {
@@ -35,12 +35,32 @@ func parseIPv6(host string) (Authority, bool) {
 	return Authority{host[:len(inner)+2], port}, (separated || rest == "") && isPort(port)
 }
 
-func notInName(r rune) bool {
-	switch {
-	case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9':
+// isName accepts a reg-name. Only bytes beyond ASCII may be escaped, so that a
+// name has one spelling; package net/url does the same.
+func isName(name string) bool {
+	for i := 0; i < len(name); i++ {
+		switch c := name[i]; {
+		case isAlphanumeric(c), strings.IndexByte("-._~!$&'()*+,;=", c) >= 0:
+		case c == '%' && isHighEscape(name[i+1:]):
+			i += 2
+		default:
+			return false
+		}
+	}
+	return name != ""
+}
+
+func isAlphanumeric(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+}
+
+// isHighEscape reports whether s begins with the two digits of a byte from 0x80 on.
+func isHighEscape(s string) bool {
+	if len(s) < 2 {
 		return false
 	}
-	return !strings.ContainsRune("-._~%!$&'()*+,;=", r)
+	n, err := strconv.ParseUint(s[:2], 16, 8)
+	return err == nil && n >= 0x80
 }
 
 func isPort(port string) bool {
