@@ -19,7 +19,7 @@ LINT         := bin/golangci-lint
 export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test test-nethttp race lint fmt fuzz bench bench-compare profile interop check docker clean fmt-check tidy-check vet lint-tool
+.PHONY: help build run test test-nethttp race lint fmt fuzz bench bench-compare bench-registry profile interop check docker clean fmt-check tidy-check vet lint-tool
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -72,6 +72,9 @@ interop: ## run the tests against a real Eureka server and real clients (JDK 17,
 	@command -v npm >/dev/null && npm --prefix interop/node ci --no-audit --no-fund --silent || \
 		echo 'make interop: without npm, the tests with Node are skipped' >&2
 	INTEROP=1 $(GO) test -count=1 -v ./interop
+
+bench-registry: build ## measure the registry with 10,000 instances (Linux)
+	$(GO) run ./bench/registry -gateway bin/gateway $(BENCH_REGISTRY)
 
 check: fmt-check tidy-check vet lint test test-nethttp race ## everything a change has to pass
 

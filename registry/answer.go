@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,17 +22,17 @@ func (f form) encoder() eureka.Encoder {
 	return eureka.Encoder{Format: f.format, Compact: f.compact, V1: f.v1}
 }
 
-// build encodes the answer to q as of now.
-func (r *Registry) build(q question) *answer {
+// build encodes the answer to q as of now; it is expected to be of some size.
+func (r *Registry) build(q question, size int) *answer {
 	e := q.form.encoder()
 	regions := r.regions.named(q.regions)
 	switch q.kind {
 	case askAll:
-		return encoded(e, r.full(regions))
+		return encoded(e, r.full(regions), size)
 	case askDelta:
-		return encoded(e, r.delta(regions, r.cache.deltas.Add(1)))
+		return encoded(e, r.delta(regions, r.cache.deltas.Add(1)), size)
 	case askVIP, askSecureVIP:
-		return encoded(e, r.vip(q.name, q.kind == askSecureVIP))
+		return encoded(e, r.vip(q.name, q.kind == askSecureVIP), size)
 	case askApp:
 		if app, ok := r.app(q.name, regions); ok {
 			return &answer{found: true, plain: e.AppendApplication(nil, &app)}
@@ -40,8 +41,8 @@ func (r *Registry) build(q question) *answer {
 	return &answer{}
 }
 
-func encoded(e eureka.Encoder, apps *eureka.Applications) *answer {
-	return &answer{found: true, plain: bytes.Clone(e.AppendApplications(nil, apps))}
+func encoded(e eureka.Encoder, apps *eureka.Applications, size int) *answer {
+	return &answer{found: true, plain: slices.Clip(e.AppendApplications(make([]byte, 0, size), apps))}
 }
 
 // gzipped is the answer compressed.

@@ -124,3 +124,21 @@ func TestBatch(t *testing.T) {
 		})
 	})
 }
+
+func TestBatchRoundTrip(t *testing.T) {
+	full := instance("a", "h:1", func(i *eureka.Instance) {
+		i.Metadata, i.OverriddenStatus, i.Action, i.LastUpdated = map[string]string{"k": "v"}, eureka.Down, eureka.Added, time.UnixMilli(7)
+		i.CountryID, i.DataCenter.Class = 1, "com.netflix.appinfo.InstanceInfo$DefaultDataCenterInfo"
+	})
+	want := []eureka.ReplicationItem{
+		{AppName: "A", ID: "h:1", LastDirty: time.UnixMilli(100), OverriddenStatus: "DOWN", Status: "UP", Instance: full, Action: eureka.Register},
+		{AppName: "A", ID: "h:2", Action: eureka.Cancel},
+	}
+	got, err := eureka.ReadReplication(strings.NewReader(string(eureka.AppendReplication(nil, want))), eureka.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error("eureka 35", diff)
+	}
+}

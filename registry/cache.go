@@ -136,11 +136,15 @@ func (r *Registry) versionOf(q question) uint64 {
 func (r *Registry) rebuild(q question, s *slot) *answer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if a := s.answer.Load(); a != nil && r.valid(q, a) {
-		return a // somebody else was faster
+	size := 0
+	if a := s.answer.Load(); a != nil {
+		if r.valid(q, a) {
+			return a // somebody else was faster
+		}
+		size = len(a.plain) + len(a.plain)/64
 	}
 	version := r.versionOf(q) // before looking: a change meanwhile makes it old, not wrong
-	a := r.build(q)
+	a := r.build(q, size)
 	a.version, a.built = version, time.Now()
 	s.answer.Store(a)
 	return a

@@ -68,6 +68,15 @@ func quirks(text string) (numbers []int) {
 	return numbers
 }
 
+// eurekaCases are the numbered cases about the registry in the description of Eureka's
+// behaviour: its REST API, replication, leases, peers and filters.
+func eurekaCases() (numbers []int) {
+	for n := 1; n <= 77; n++ {
+		numbers = append(numbers, n)
+	}
+	return append(numbers, 89, 90)
+}
+
 // checklist has the letters of the HTTP checklist's ids with the number of rows.
 func checklist() map[string]int {
 	return map[string]int{"M": 55, "S": 48, "K": 6, "H": 20, "W": 12, "F": 10, "X": 2, "R": 3, "Z": 5}
@@ -86,13 +95,13 @@ func rowIDs(text string) (ids []string) {
 	return ids
 }
 
-// faults are those of other gateways that concern HTTP/1.1 and load balancing, without those of
+// faults are those of other gateways that concern HTTP/1.1, load balancing and the registry, without those of
 // authentication, discovery and other things to come.
 func faults() []int {
 	return []int{
 		1, 2, 5, 6, 9, 10, 11, 14, 19, 20, 21, 24, 25, 26, 30, 31, 33, 35, 36, 38, 39, 41, 43, 45, 47, 49, 51, 55, 56, 58, 61, 62, 64, 65, 66,
 		67, 68, 70, 73, 74, 77, 80, 83, 85, 87, 89, 91, 92, 95, 98, 100, 103, 104, 107, 109, 112, 113, 122, 125, 126, 128, 129, 140, 141, 145, 147, 152, 153, 155, 157,
-		159, 161, 162, 167, 169, 172,
+		159, 161, 162, 167, 169, 172, 181, 188, 190, 192, 194, 196, 198,
 		228, 229, 230, 233, 235, 258,
 	}
 }
@@ -167,6 +176,16 @@ func TestEveryRibbonCaseIsAccountedFor(t *testing.T) {
 	for _, n := range ribbonQuirks() {
 		if !slices.Contains(corrected, n) {
 			t.Errorf("Q%d has neither a test nor a line in docs/differences.md", n)
+		}
+	}
+}
+
+// The same goes for Eureka's cases.
+func TestEveryEurekaCaseIsAccountedFor(t *testing.T) {
+	named := caseNumbers("eureka", accounts(t))
+	for _, n := range eurekaCases() {
+		if !slices.Contains(named, n) {
+			t.Errorf("eureka %d has neither a test nor a line in docs/differences.md", n)
 		}
 	}
 }
