@@ -19,7 +19,7 @@ func (e *explanation) service(c *filters.Context) {
 	ribbon, command := e.config.RibbonFor(id), e.config.HystrixFor(id)
 	e.heading("service " + id)
 	e.servers(id, ribbon)
-	e.setting("rule", short(ribbon.Balancing.Rule.Name), of(id, "ribbon.NFLoadBalancerRuleClassName")...)
+	e.balancer(id, ribbon.Balancing)
 	e.line("retries", e.retries(c, ribbon))
 	e.fallback(id)
 	e.deadlines(id, ribbon, command)
@@ -39,6 +39,16 @@ func (e *explanation) servers(id string, ribbon config.Ribbon) {
 		return
 	}
 	e.setting("servers", strings.Join(names, ", "), of(id, "ribbon.listOfServers")...)
+}
+
+func (e *explanation) balancer(id string, b config.Balancing) {
+	e.setting("balancer", short(b.Balancer.Name), of(id, "ribbon.NFLoadBalancerClassName")...)
+	e.setting("filter", short(b.Filter.Name), of(id, "ribbon.NIWSServerListFilterClassName")...)
+	if zone := e.config.Balancers.Zone; zone != "" {
+		e.setting("own zone", zone, "gateway.zone")
+	}
+	e.setting("rule", short(b.Rule.Name), of(id, "ribbon.NFLoadBalancerRuleClassName")...)
+	e.setting("ping", short(b.Ping.Name), of(id, "ribbon.NFLoadBalancerPingClassName")...)
 }
 
 // of gives the keys that may set a value of a service: its own, then the general

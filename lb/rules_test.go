@@ -467,3 +467,29 @@ func TestWeighted(t *testing.T) {
 		t.Run(name, func(t *testing.T) { near(t, shares(weigh(tc.weights...), nil, 50_000), 0.01, tc.want) })
 	}
 }
+
+// A rule of somebody's that panics does not leave the balancer locked.
+func TestPanickingRule(t *testing.T) {
+	broken := true
+	b := lb.NewBalancer("users", lb.BalancerSettings{NewRule: func() lb.Rule { return panicking{&broken} }})
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("no panic")
+			}
+		}()
+		list(t, b, "a")
+	}()
+	broken = false
+	list(t, b, "b")
+	want(t, choose(b, 1), "b")
+}
+
+type panicking struct{ broken *bool }
+
+func (p panicking) Picker(c *lb.Candidates) lb.Picker {
+	if *p.broken {
+		panic("broken")
+	}
+	return lb.Random{}.Picker(c)
+}

@@ -155,25 +155,10 @@ func (b *Balancer) ping(ctx context.Context, p *policy) {
 	if ctx.Err() != nil {
 		return // the answers may be those of a ping that was called off
 	}
-	b.revise(alive)
-}
-
-// revise sets the liveness of servers.
-func (b *Balancer) revise(alive map[*Server]bool) {
-	var changed []*Server
-	b.mu.Lock()
-	now := time.Now()
-	for _, s := range b.listed {
-		if is, known := alive[s]; known && b.turn(s, is, now) {
-			changed = append(changed, s)
-		}
-	}
-	if len(changed) > 0 {
-		b.rebuild(now, false)
-	}
-	p := b.policy
-	b.mu.Unlock()
-	p.tell(nil, nil, changed)
+	b.revise(func(s *Server) (is, known bool) {
+		is, known = alive[s]
+		return is, known
+	})
 }
 
 // primeAll primes the servers that come.
