@@ -26,19 +26,23 @@ import (
 // world is a network with a registry and a gateway that knows nothing but where it is.
 type world struct {
 	*memhttp.Network
-	gateway *gozer.Gateway
-	at      *running
-	log     bytes.Buffer
-	server  *memhttp.Server
-	stop    func()
-	asked   []string
+	gateway  *gozer.Gateway
+	settings func(*registry.Settings) // nil for those without a cache
+	at       *running
+	log      bytes.Buffer
+	server   *memhttp.Server
+	stop     func()
+	asked    []string
 }
 
 // startRegistry runs the real registry at registry:8761.
 func (w *world) startRegistry(t *testing.T) {
 	t.Helper()
 	s := registry.DefaultSettings()
-	s.Cache.ReadOnly = false
+	if w.settings == nil {
+		w.settings = func(s *registry.Settings) { s.Cache.ReadOnly = false }
+	}
+	w.settings(&s)
 	s.Logger = slog.New(slog.DiscardHandler)
 	r, err := registry.New(s)
 	if err != nil {

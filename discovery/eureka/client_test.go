@@ -73,6 +73,7 @@ func TestFetching(t *testing.T) {
 	})
 }
 
+// eureka 94.
 func TestEureka94DeltaThatDoesNotAddUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, f := newRig(), newFake()
@@ -289,6 +290,7 @@ func TestRegistryGoesAndComesBack(t *testing.T) {
 	})
 }
 
+// eureka 96, whatever the case.
 func TestEureka96LookUps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, f := newRig(), newFake()
@@ -374,6 +376,7 @@ func TestAllStatuses(t *testing.T) {
 	})
 }
 
+// eureka 116: a run is cancelled after its interval, and the delay doubles.
 func TestEureka116FetchesThatTakeTooLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, f := newRig(), newFake()

@@ -201,6 +201,7 @@ func TestInstanceAsWritten(t *testing.T) {
 	}
 }
 
+// eureka 78 with instances.
 func TestEureka78InstanceRoundTrips(t *testing.T) {
 	odd := full()
 	odd.ID = "host name:svc/é%2F#1:8080"
@@ -226,6 +227,7 @@ func TestEureka78InstanceRoundTrips(t *testing.T) {
 	}
 }
 
+// eureka 78 with lists.
 func TestEureka78ListsRoundTrip(t *testing.T) {
 	var list eureka.Applications
 	for app := range 40 {

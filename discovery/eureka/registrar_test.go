@@ -174,6 +174,7 @@ func TestRegistrationIsTriedSoon(t *testing.T) {
 	})
 }
 
+// eureka 101.
 func TestEureka101ChangesAreSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, f := newRig(), newFake()
@@ -205,6 +206,7 @@ func TestEureka101ChangesAreSent(t *testing.T) {
 	})
 }
 
+// eureka 102.
 func TestEureka102OnDemandIsLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, f := newRig(), newFake()
@@ -230,6 +232,7 @@ func TestEureka102OnDemandIsLimited(t *testing.T) {
 	})
 }
 
+// eureka 103.
 func TestEureka103OnDemandMovesThePeriod(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, f := newRig(), newFake()

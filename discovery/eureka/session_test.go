@@ -57,6 +57,7 @@ func wantCounts(t *testing.T, all map[string]*fake, hosts string, want ...int) {
 	}
 }
 
+// eureka 112.
 func TestEureka112FailOver(t *testing.T) {
 	for name, how := range map[string]func(r *rig, f *fake){
 		"status 500":       func(_ *rig, f *fake) { f.answers(status(http.StatusInternalServerError)) },
@@ -81,6 +82,7 @@ func TestEureka112FailOver(t *testing.T) {
 	}
 }
 
+// eureka 113.
 func TestEureka113Quarantine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig()
@@ -117,6 +119,7 @@ func TestQuarantineKeepsOneOut(t *testing.T) {
 	})
 }
 
+// eureka 114.
 func TestEureka114TheLaterAnswerIsKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig()
@@ -155,6 +158,7 @@ func TestEureka114TheLaterAnswerIsKept(t *testing.T) {
 	})
 }
 
+// eureka 115.
 func TestEureka115Sessions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for range 20 {
