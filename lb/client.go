@@ -80,20 +80,24 @@ func (c *LoadBalancerClient) ExecuteOn(ctx context.Context, service string, s *S
 	}
 	start, outcome := time.Now(), Neutral
 	cmd.Balancer.Begin(s, start)
+	returned := false
 	defer func() {
 		end := time.Now()
+		if returned {
+			outcome = outcomeOfCall(ctx, err)
+		}
 		cmd.Balancer.End(s, end, end.Sub(start), outcome)
 	}()
 	err = call(ctx, s)
-	outcome = outcomeOf(ctx, err)
+	returned = true
 	return err
 }
 
-func outcomeOf(ctx context.Context, err error) Outcome {
+func outcomeOfCall(ctx context.Context, err error) Outcome {
 	switch {
 	case err == nil:
 		return Healthy
-	case ctx.Err() != nil:
+	case over(ctx):
 		return ended(ctx).outcome
 	}
 	return classify(err).outcome

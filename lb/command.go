@@ -16,6 +16,10 @@ type Command struct {
 	Transport http.RoundTripper
 	Retry     RetryPolicy
 	Secure    SecurePolicy
+	// Budget bounds the retries of all calls to the service; nil: nothing does.
+	Budget *RetryBudget
+	// Listeners hear of every step, in this order.
+	Listeners []ExecutionListener
 }
 
 // Call is what a caller says about one request.
@@ -23,6 +27,10 @@ type Call struct {
 	Key       any  // handed to the balancer's rule
 	Retryable bool // of the route: failures after the request was sent may be repeated
 
+	// Server, if not nil, gets all attempts. The command's balancer must have chosen it.
+	Server *Server
+	// Retry, if not nil, is used in place of the command's.
+	Retry *RetryPolicy
 	// Header, if it is not nil, is an empty map that the response may use for its header.
 	Header http.Header
 }
@@ -61,15 +69,23 @@ func (c *Command) Send(ctx context.Context, req *http.Request, call Call) (*http
 
 // send is Send that closes the body if it is told to, when no attempt reads it any more.
 func (c *Command) send(ctx context.Context, req *http.Request, call Call, closes bool) (*http.Response, error) {
+	policy := &c.Retry
+	if call.Retry != nil {
+		policy = call.Retry
+	}
 	x := exchange{
 		cmd:     c,
+		policy:  policy,
 		ctx:     ctx,
 		req:     req,
 		call:    call,
 		url:     *req.URL,
 		host:    req.Host,
-		repeats: c.Retry.repeats(call, req.Method),
-		body:    openBody(req, c.Retry.MaxReplayBytes, closes),
+		repeats: policy.repeats(call, req.Method),
+		body:    openBody(req, policy.MaxReplayBytes, closes),
+	}
+	if len(c.Listeners) > 0 {
+		x.watch = newWatch(ctx, c, req)
 	}
 	return x.run()
 }

@@ -58,6 +58,12 @@ func TestAttempts(t *testing.T) {
 		{name: "refused everywhere, bounded", servers: "a,b,c,d", oneShot: true, next: 2, answer: always(0, errRefused), hosts: "a b c", kind: lb.NumberOfRetriesNextServerExceeded},
 		{name: "refused is no reason to try the only server again", servers: "a", oneShot: true, next: 3, answer: always(0, errRefused), hosts: "a", kind: lb.Connect},
 		{name: "refused and moving not allowed", servers: "a,b", oneShot: true, answer: always(0, errRefused), hosts: "a", kind: lb.Connect},
+		{name: "ribbon Q38 kept: the number of servers names the kind, whatever the last failure was", servers: "a,b,c", method: http.MethodPost, oneShot: true, next: 1, answer: func(host string, _ int) reply {
+			if host == "a" {
+				return reply{err: errRefused}
+			}
+			return reply{err: errClosed}
+		}, hosts: "a b", kind: lb.NumberOfRetriesNextServerExceeded},
 		{name: "refused, then sent and lost", servers: "a,b,c", method: http.MethodPost, oneShot: true, next: 2, answer: func(host string, _ int) reply {
 			if host == "a" {
 				return reply{err: errRefused}
@@ -91,7 +97,7 @@ func TestAttempts(t *testing.T) {
 	}
 }
 
-// checkCounters: every attempt was begun and ended once.
+// checkCounters: every attempt was begun and ended once (ribbon Q43).
 func checkCounters(t *testing.T, b *lb.Balancer, attempts map[string]int) {
 	t.Helper()
 	for _, s := range b.Servers() {
@@ -217,11 +223,11 @@ func TestOutcomes(t *testing.T) {
 		kind     lb.Kind
 		timeout  bool
 	}{
-		{"ribbon 97 reset", always(0, errReset), 2, lb.General, false},
+		{"ribbon 97 and Q42 reset", always(0, errReset), 2, lb.General, false},
 		{"ribbon 97 read timeout", always(0, errSilent), 2, lb.ReadTimeout, true},
 		{"ribbon 97 unknown host", always(0, errUnknownHost), 0, lb.UnknownHost, false},
 		{"ribbon 97 HTTP 500", always(500, nil), 0, lb.General, false},
-		{"ribbon 129 other I/O error", always(0, errClosed), 0, lb.General, false},
+		{"ribbon 129 and Q45 other I/O error", always(0, errClosed), 0, lb.General, false},
 		{"ribbon 129 refused", always(0, errRefused), 2, lb.Connect, false},
 		{"ribbon Q36 dial timeout", always(0, errDialTimeout), 2, lb.Connect, true},
 		{"unreachable", always(0, errUnreachable), 2, lb.NoRouteToHost, false},

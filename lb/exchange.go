@@ -11,6 +11,7 @@ import (
 // exchange is one run of Command.Do. It lives on its caller's stack.
 type exchange struct {
 	cmd     *Command
+	policy  *RetryPolicy
 	ctx     context.Context //nolint:containedctx // it ends with the exchange
 	req     *http.Request   // of the current attempt
 	call    Call
@@ -19,6 +20,7 @@ type exchange struct {
 	given   bool    // req has been given to the transport
 	repeats bool    // what was sent may be sent again
 	body    *replay // nil without one
+	watch   *watch  // nil without listeners
 
 	server   *Server
 	same     int       // attempts on server before this one
@@ -27,17 +29,13 @@ type exchange struct {
 	attempts []Attempt
 	fault    fault         // of the last attempt
 	took     time.Duration // by the last attempt
+	stay     bool          // the next one is on the same server
+	pause    time.Duration // before it
 }
 
 func (x *exchange) run() (*http.Response, error) {
-	if x.ctx.Err() != nil {
-		x.body.fence()
-		return nil, x.fail(ended(x.ctx), context.Cause(x.ctx))
-	}
-	x.server = x.cmd.Balancer.Choose(x.call.Key, nil)
-	if x.server == nil {
-		x.body.fence()
-		return nil, noServer(x.cmd.Balancer.Name())
+	if err := x.begin(); err != nil {
+		return nil, x.end(err)
 	}
 	for {
 		resp, err := x.attempt()
@@ -45,24 +43,77 @@ func (x *exchange) run() (*http.Response, error) {
 		if again == nil {
 			return x.finish(resp, err)
 		}
-		discard(resp)
-		x.server = again
+		x.giveUp(resp)
+		if err := x.wait(); err != nil {
+			return nil, x.end(err)
+		}
+		x.move(again)
 	}
+}
+
+// begin finds the first server.
+func (x *exchange) begin() *Error {
+	if x.watch != nil {
+		if err := x.watch.executionStart(); err != nil {
+			x.watch = nil
+			return x.fail(fault{kind: Aborted}, err)
+		}
+	}
+	if x.ctx.Err() != nil {
+		return x.fail(ended(x.ctx), context.Cause(x.ctx))
+	}
+	x.server = x.call.Server
+	switch {
+	case x.server == nil:
+		x.server = x.cmd.Balancer.Choose(x.call.Key, nil)
+	case x.server.Stats() == nil:
+		return x.fail(fault{}, ErrForeignServer)
+	}
+	if x.server == nil {
+		return noServer(x.cmd.Balancer.Name())
+	}
+	x.cmd.Budget.deposit()
+	return nil
 }
 
 // finish gives the last attempt's result to the caller, a response whatever its status.
 func (x *exchange) finish(resp *http.Response, err error) (*http.Response, error) {
 	if err != nil {
-		x.body.fence()
-		return nil, x.fail(x.fault, err)
+		return nil, x.end(x.fail(x.fault, err))
 	}
 	x.body.settle()
+	x.watch.executionSuccess(resp)
 	return resp, nil
+}
+
+// end tells of the error that the caller gets.
+func (x *exchange) end(err *Error) *Error {
+	x.body.fence()
+	attempts := x.same
+	if len(x.attempts) > 0 && err.Kind != Aborted {
+		attempts++
+	}
+	x.watch.executionFailed(x.server, attempts, x.next, err)
+	return err
+}
+
+// giveUp releases a response in favour of another attempt.
+func (x *exchange) giveUp(resp *http.Response) {
+	if resp != nil {
+		x.watch.serverException(statusError(resp.StatusCode))
+		discard(resp)
+	}
 }
 
 // attempt sends the request to the current server once. A panic of the transport
 // completes the statistics too.
 func (x *exchange) attempt() (resp *http.Response, err error) {
+	if x.watch != nil {
+		if err := x.watch.serverStart(x.server, x.same, x.next); err != nil {
+			x.fault = fault{kind: Aborted}
+			return nil, err
+		}
+	}
 	start := time.Now()
 	x.cmd.Balancer.Begin(x.server, start)
 	x.fault = fault{}
@@ -78,7 +129,12 @@ func (x *exchange) attempt() (resp *http.Response, err error) {
 		x.cmd.Balancer.End(x.server, end, x.took, x.fault.outcome)
 	}()
 	clear(x.call.Header)
-	return Carry(x.ctx, x.cmd.Transport, x.outbound(), x.call.Header)
+	resp, err = Carry(x.ctx, x.cmd.Transport, x.outbound(), x.call.Header)
+	if err == nil && x.policy.throttled(resp.StatusCode) {
+		discard(resp)
+		return nil, statusError(resp.StatusCode)
+	}
+	return resp, err
 }
 
 func (x *exchange) diagnose(err error) fault {
@@ -92,28 +148,39 @@ func (x *exchange) diagnose(err error) fault {
 	if x.body.failed() {
 		return fault{kind: General, outcome: Neutral}
 	}
-	return classify(err)
+	return x.judge(classify(err), err)
 }
 
 // plan finds the server of the next attempt, nil if the last one stands.
 func (x *exchange) plan(resp *http.Response, err error) *Server {
-	if err == nil && !x.unwanted(resp.StatusCode) {
+	if err == nil && !x.unwanted(resp.StatusCode) || x.fault.kind == Aborted {
 		return nil
 	}
 	x.record(resp, err)
-	switch {
-	case !x.mayGoOn():
-		return nil
-	case x.same < x.cmd.Retry.MaxSame:
-		return x.sameServer()
-	case x.next < x.cmd.Retry.MaxNext:
-		return x.nextServer()
+	if err != nil {
+		x.watch.serverException(err)
 	}
-	return nil
+	if over(x.ctx) || x.body.failed() {
+		return nil
+	}
+	x.stay = x.same < x.policy.MaxSame && x.retriable(true)
+	if !x.stay && !x.mayMove() || !x.granted() {
+		return nil
+	}
+	s := x.upcoming()
+	if s == nil {
+		x.cmd.Budget.refund()
+	}
+	return s
+}
+
+// mayMove reports that the next server may be tried.
+func (x *exchange) mayMove() bool {
+	return x.call.Server == nil && x.next < x.policy.MaxNext && x.retriable(false)
 }
 
 func (x *exchange) unwanted(status int) bool {
-	return x.repeats && x.cmd.Retry.repeatsStatus(status)
+	return x.repeats && x.policy.repeatsStatus(status)
 }
 
 func (x *exchange) record(resp *http.Response, err error) {
@@ -124,40 +191,39 @@ func (x *exchange) record(resp *http.Response, err error) {
 	x.attempts = append(x.attempts, a)
 }
 
-// mayGoOn reports that another delivery is allowed after this fault.
-func (x *exchange) mayGoOn() bool {
-	if over(x.ctx) || x.body.failed() {
-		return false
+// upcoming finds the server of another attempt, nil if there cannot be one. A failed
+// connection alone is no reason to try the only server again.
+func (x *exchange) upcoming() *Server {
+	s := x.server
+	if !x.stay {
+		x.tried = append(x.tried, x.server)
+		s = x.cmd.Balancer.Choose(x.call.Key, x.tried)
+		if s == nil || !x.repeats && s.Same(x.server) {
+			return nil
+		}
 	}
-	return x.repeats || x.fault.unsent
-}
-
-func (x *exchange) sameServer() *Server {
 	if !x.body.rewind(x.ctx) {
 		return nil
 	}
-	x.same++
-	return x.server
+	return s
 }
 
-// nextServer moves on. A failed connection alone is no reason to try the only server again.
-func (x *exchange) nextServer() *Server {
-	x.tried = append(x.tried, x.server)
-	s := x.cmd.Balancer.Choose(x.call.Key, x.tried)
-	if s == nil || !x.repeats && s.Same(x.server) || !x.body.rewind(x.ctx) {
-		return nil
+// move begins the attempt on the server that plan has found.
+func (x *exchange) move(s *Server) {
+	if x.stay {
+		x.same++
+		return
 	}
+	x.server, x.same = s, 0
 	x.next++
-	x.same = 0
-	return s
 }
 
 // fail makes the error of the command. As in Ribbon the kind follows from the number of
 // attempts, if retries were allowed and all used, and from the last fault otherwise.
 func (x *exchange) fail(f fault, err error) *Error {
-	policy, kind := &x.cmd.Retry, f.kind
+	policy, kind := x.policy, f.kind
 	switch {
-	case kind == Cancelled || len(x.attempts) == 0:
+	case kind == Cancelled || kind == Aborted || len(x.attempts) == 0:
 	case policy.MaxNext > 0 && x.next == policy.MaxNext:
 		kind = NumberOfRetriesNextServerExceeded
 	case policy.MaxSame > 0 && x.same == policy.MaxSame:

@@ -12,6 +12,7 @@ import (
 // fault is what an error of the transport means.
 type fault struct {
 	kind    Kind
+	status  int  // of a response that is a failure
 	unsent  bool // the server cannot have seen any of the request
 	outcome Outcome
 }
@@ -53,6 +54,9 @@ func ended(ctx context.Context) fault {
 
 // classify maps the errors of Go's network stack to the kinds of Ribbon's.
 func classify(err error) fault {
+	if status, ok := errors.AsType[statusError](err); ok {
+		return fault{kind: ServerThrottled, status: int(status), outcome: Unhealthy}
+	}
 	f := fault{unsent: isUnsent(err), outcome: Healthy}
 	var dns *net.DNSError
 	switch {

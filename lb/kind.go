@@ -4,8 +4,8 @@ package lb
 // Ribbon's ClientException types, so the value is their code.
 type Kind uint8
 
-// The kinds of failure. Configuration, ClientThrottled, ServerThrottled and CacheMissing
-// are never produced here; they keep the codes of the others in place.
+// The kinds of failure. Configuration, ClientThrottled and CacheMissing are never
+// produced here; they keep the codes of the others in place.
 const (
 	General Kind = iota // a broken connection, a protocol error, anything else
 	Configuration
@@ -16,15 +16,16 @@ const (
 	UnknownHost                       // the server's name does not resolve
 	Connect                           // no connection, or no TLS session, before any byte was sent
 	ClientThrottled
-	ServerThrottled
-	NoRouteToHost // the server or its network is unreachable
+	ServerThrottled // a status that RetryPolicy takes for that
+	NoRouteToHost   // the server or its network is unreachable
 	CacheMissing
 	NoServer  // the balancer had no server to offer
 	Cancelled // the caller went away
+	Aborted   // a ExecutionListener ended the call
 )
 
-// String is Ribbon's name of the kind, its spelling included. NoServer and Cancelled,
-// which Ribbon does not tell apart, are GENERAL.
+// String is Ribbon's name of the kind, its spelling included. NoServer, Cancelled and
+// Aborted, which Ribbon does not tell apart, are GENERAL.
 func (k Kind) String() string {
 	switch k {
 	case Configuration:
@@ -49,7 +50,7 @@ func (k Kind) String() string {
 		return "NO_ROUTE_TO_HOST_EXCEPTION"
 	case CacheMissing:
 		return "CACHE_MISSING"
-	case General, NoServer, Cancelled:
+	case General, NoServer, Cancelled, Aborted:
 	}
 	return "GENERAL"
 }

@@ -24,6 +24,15 @@ type RetryPolicy struct {
 	AllOperations bool
 	// StatusCodes are responses to be repeated like errors. The last one is returned as it is.
 	StatusCodes []int
+	// ThrottledStatus are responses that count as failures of the server, of Kind
+	// ServerThrottled: they are repeated like errors, and never returned. RestClient does
+	// this to 503.
+	ThrottledStatus []int
+	// Backoff spaces the attempts.
+	Backoff Backoff
+	// Handler narrows what is repeated, and judges what counts against a server; nil means
+	// that everything allowed is repeated, as Spring does.
+	Handler RetryHandler
 	// MaxReplayBytes is how much of a request body is kept for another attempt; 0 keeps
 	// nothing. A request of which more has been read is not repeated.
 	MaxReplayBytes int64
@@ -44,6 +53,10 @@ func (p *RetryPolicy) repeats(call Call, method string) bool {
 
 func (p *RetryPolicy) repeatsStatus(status int) bool {
 	return len(p.StatusCodes) > 0 && slices.Contains(p.StatusCodes, status)
+}
+
+func (p *RetryPolicy) throttled(status int) bool {
+	return len(p.ThrottledStatus) > 0 && slices.Contains(p.ThrottledStatus, status)
 }
 
 func readOnly(method string) bool {

@@ -48,7 +48,7 @@ func calledStatus(call *lb.Error) int {
 		return http.StatusServiceUnavailable
 	case lb.SocketTimeout, lb.ReadTimeout:
 		return http.StatusGatewayTimeout
-	case lb.Configuration:
+	case lb.Configuration, lb.Aborted:
 		return http.StatusInternalServerError
 	default: // not reached, or not understood
 	}

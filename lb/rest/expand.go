@@ -30,10 +30,12 @@ func (e Encoding) Expand(template string, vars ...any) (*url.URL, error) {
 	}
 	text, plain := e.write(pieces, values)
 	u, err := url.Parse(text)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, badTemplate(template, "it does not make a URL") // its own error would show the values
-	}
-	if dotSegments(u.EscapedPath()) > dotSegments(plain) {
+	case !strings.Contains(text, u.EscapedPath()):
+		return nil, badTemplate(template, "its path has characters that must be encoded")
+	case dotSegments(u.EscapedPath()) > dotSegments(plain):
 		return nil, badTemplate(template, "a variable makes a dot segment")
 	}
 	return u, nil

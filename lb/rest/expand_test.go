@@ -77,6 +77,15 @@ func TestExpandWithoutEncodingTheTemplate(t *testing.T) {
 	}
 }
 
+// What is not encoded must be so already, or its meaning would change on the way.
+func TestExpandRefusesWhatIsNotEncoded(t *testing.T) {
+	for _, encoding := range []rest.Encoding{rest.ValuesOnly, rest.NoEncoding} {
+		if u, err := encoding.Expand("/a b/{x}", "c%2Fd"); !errors.Is(err, rest.ErrTemplate) {
+			t.Errorf("encoding %d gives %v", encoding, u)
+		}
+	}
+}
+
 func TestTexts(t *testing.T) {
 	type id string
 	u, err := rest.TemplateAndValues.Expand("/{a}/{b}/{c}/{d}/{e}/{f}", id("x"), uint8(7), 1.5, false, time.Second, netip.MustParseAddr("::1"))
