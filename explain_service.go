@@ -20,7 +20,7 @@ func (e *explanation) service(c *filters.Context) {
 	e.heading("service " + id)
 	e.servers(id, ribbon)
 	e.balancer(id, ribbon.Balancing)
-	e.line("retries", e.retries(c, ribbon))
+	e.line("retries", e.retries(c, ribbon), retryBudget(ribbon))
 	e.fallback(id)
 	e.deadlines(id, ribbon, command)
 	e.command(id, command)
@@ -70,6 +70,17 @@ func (e *explanation) retries(c *filters.Context, ribbon config.Ribbon) string {
 	return attempts
 }
 
+// retryBudget tells what bounds the retries of all requests together.
+func retryBudget(r config.Ribbon) string {
+	switch _, all := r.Attempts(); {
+	case all == 1:
+		return ""
+	case !r.Retry.Budget:
+		return "without a budget"
+	}
+	return fmt.Sprintf("budget: %d for 100 requests, %d a second, %d saved up", r.Retry.BudgetPercent, r.Retry.BudgetPerSecond, r.Retry.BudgetBurst)
+}
+
 func (e *explanation) fallback(id string) {
 	for _, name := range []string{id, "*"} {
 		for _, own := range e.gateway.options.fallbacks {
@@ -99,6 +110,9 @@ func (e *explanation) deadlines(id string, ribbon config.Ribbon, command config.
 	e.setting("read", ribbon.ReadTimeout.String(), of(id, "ribbon.ReadTimeout")...)
 	e.setting("attempts", fmt.Sprintf("%d on each of %d servers", each, all/each),
 		append(of(id, "ribbon.MaxAutoRetriesNextServer"), of(id, "ribbon.MaxAutoRetries")...)...)
+	if ribbon.BackoffInterval > 0 {
+		e.setting("first pause", ribbon.BackoffInterval.String()+" at most, then twice as long", of(id, "ribbon.BackoffInterval")...)
+	}
 	e.line("all attempts", needed.String(), inTime(ribbon, command, budget))
 	e.line("fallback", "none", "it comes after the deadline")
 }
@@ -113,7 +127,11 @@ func (e *explanation) budget(id string, ribbon config.Ribbon, command config.Com
 	case !command.TimeoutEnabled:
 		e.setting("budget", "none", hystrix(id, "execution.timeout.enabled")...)
 	case len(keys) == 1 && h.Default.Timeout == 0:
-		e.line("budget", budget.String(), fmt.Sprintf("(%s read + %s connect) x %d x %d", ribbon.ReadTimeout, ribbon.ConnectTimeout, each, all/each))
+		formula := fmt.Sprintf("(%s read + %s connect) x %d x %d", ribbon.ReadTimeout, ribbon.ConnectTimeout, each, all/each)
+		if ribbon.BackoffInterval > 0 {
+			formula += " + pauses"
+		}
+		e.line("budget", budget.String(), formula)
 	default:
 		e.setting("budget", budget.String(), keys...)
 	}

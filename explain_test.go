@@ -108,6 +108,11 @@ func TestExplainInParts(t *testing.T) {
 			[]string{"--set", "ribbon.MaxAutoRetriesNextServer=0", "--set", "users.ribbon.MaxAutoRetries=0", "GET", "/api/users/1"},
 			[]string{"retries    none", "the budget has time for them"},
 		},
+		"no retry budget": {[]string{"--set", "gateway.retry.users.budget.enabled=false", "GET", "/api/users/1"}, []string{"without a budget"}},
+		"pauses": {
+			[]string{"--set", "users.ribbon.BackoffInterval=100", "--set", "hystrix.command.users.execution.isolation.thread.timeoutInMilliseconds=0", "GET", "/api/users/1"},
+			[]string{"budget                  16.7s", "x 2 x 2 + pauses", "first pause             100ms at most, then twice as long", "the budget has time for them"},
+		},
 		"formula": {
 			[]string{"--set", "hystrix.command.users.execution.isolation.thread.timeoutInMilliseconds=0", "GET", "/api/users/1"},
 			[]string{"budget                  16s", "(3s read + 1s connect) x 2 x 2"},

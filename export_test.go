@@ -12,6 +12,7 @@ import (
 	"github.com/gozer-gateway/gozer/discovery/eureka"
 	"github.com/gozer-gateway/gozer/internal/demo"
 	"github.com/gozer-gateway/gozer/lb"
+	"github.com/gozer-gateway/gozer/ribboncmd"
 )
 
 // Execute runs the command line as Main does, without the process around it.
@@ -69,3 +70,6 @@ func WithRegistryDial(dial func(ctx context.Context, network, address string) (n
 func OwnInstance(cfg *config.Config, proxy, management int) *eureka.Instance {
 	return describe(cfg, proxy, management)
 }
+
+// Commands are the circuits and bulkheads of all services.
+func (g *Gateway) Commands() *ribboncmd.Commands { return g.state.commands }

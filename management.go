@@ -47,6 +47,7 @@ func (v view) Filters() []filters.Info           { return v.snapshot.Load().chai
 func (v view) Meter() *filters.Meter             { return v.state.meter }
 func (v view) Commands() admin.Commands          { return v.state.commands }
 func (v view) Balancers() []*lb.Balancer         { return v.snapshot.Load().services.balancers() }
+func (v view) Retries() []admin.Retries          { return v.snapshot.Load().services.retries() }
 func (v view) Ready() bool                       { return v.ready.Load() }
 func (v view) Refresh(ctx context.Context) error { return v.refreshFor(ctx, "management endpoint") }
 

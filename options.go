@@ -18,6 +18,7 @@ import (
 type options struct {
 	filters   []filters.Spec
 	fallbacks []serviceFallback
+	listeners []lb.ExecutionListener
 	local     func(*mux.Router)
 	sources   []discovery.Source
 	logger    *slog.Logger
@@ -52,6 +53,12 @@ func WithFilters(specs ...filters.Spec) Option {
 // wins over gateway.fallback.<service>.
 func WithFallback(service string, p fallback.Provider) Option {
 	return func(o *options) { o.fallbacks = append(o.fallbacks, serviceFallback{service, p}) }
+}
+
+// WithExecutionListener adds listeners to the load-balanced calls of every service, those of filters
+// too. ribbon.listener.<name>.disabled switches one off, <service>.ribbon.… for a service.
+func WithExecutionListener(listeners ...lb.ExecutionListener) Option {
+	return func(o *options) { o.listeners = append(o.listeners, listeners...) }
 }
 
 // WithLocal registers handlers for "forward:" routes and for requests without a

@@ -109,12 +109,46 @@ func servicePool(r config.Ribbon) http1.TransportSettings {
 
 func retryPolicy(cfg *config.Config, r config.Ribbon) lb.RetryPolicy {
 	return lb.RetryPolicy{
-		MaxSame:        r.MaxAutoRetries,
-		MaxNext:        r.MaxAutoRetriesNextServer,
-		AllOperations:  r.OkToRetryOnAllOperations,
-		StatusCodes:    r.RetryableStatusCodes,
-		MaxReplayBytes: cfg.Gateway.Limits.MaxReplayBody,
+		MaxSame:         r.MaxAutoRetries,
+		MaxNext:         r.MaxAutoRetriesNextServer,
+		AllOperations:   r.OkToRetryOnAllOperations,
+		StatusCodes:     r.RetryableStatusCodes,
+		ThrottledStatus: r.Retry.ThrottledStatus,
+		Backoff:         lb.Backoff{Interval: r.BackoffInterval, Max: r.Retry.MaxBackoff},
+		Handler:         retryHandler(r.Retry.Handler),
+		MaxReplayBytes:  cfg.Gateway.Limits.MaxReplayBody,
 	}
+}
+
+// retryHandler is nil for the one that needs none.
+func retryHandler(name string) lb.RetryHandler {
+	switch name {
+	case config.RetryDefault:
+		return lb.DefaultRetryHandler{}
+	case config.RetryHTTP:
+		return lb.HTTPRetryHandler{}
+	case config.RetryConnect:
+		return lb.RequestSpecificRetryHandler{ConnectErrors: true}
+	}
+	return nil
+}
+
+func budgetSettings(r config.Ribbon) lb.BudgetSettings {
+	return lb.BudgetSettings{
+		Percent: r.Retry.BudgetPercent, PerSecond: r.Retry.BudgetPerSecond, Burst: r.Retry.BudgetBurst,
+		Off: !r.Retry.Budget,
+	}
+}
+
+// listeners are those that the service has not switched off.
+func listeners(all []lb.ExecutionListener, r config.Ribbon) []lb.ExecutionListener {
+	var on []lb.ExecutionListener
+	for _, l := range all {
+		if l.Name == "" || !r.ListenersOff[strings.ToLower(l.Name)] {
+			on = append(on, l)
+		}
+	}
+	return on
 }
 
 // listedServers are the ones that listOfServers names.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gorilla/mux"
 
+	"github.com/gozer-gateway/gozer/admin"
 	"github.com/gozer-gateway/gozer/config"
 	"github.com/gozer-gateway/gozer/fallback"
 	"github.com/gozer-gateway/gozer/filters"
@@ -37,8 +38,9 @@ type snapshot struct {
 // apply makes the state follow the snapshot: balancers its policy and servers;
 // what it does not use goes.
 func (s *snapshot) apply(g *Gateway) {
-	for id := range s.services {
+	for id, service := range s.services {
 		g.state.configure(id, s.balancing[id])
+		service.Balance.Budget.Configure(budgetSettings(s.config.RibbonFor(id)))
 	}
 	s.enlist()
 	g.state.commands.Configure(keySettings(s.config))
@@ -88,6 +90,16 @@ func (s services) balancers() []*lb.Balancer {
 	all := make([]*lb.Balancer, 0, len(s))
 	for _, id := range s.ids() {
 		all = append(all, s[id].Balance.Balancer)
+	}
+	return all
+}
+
+// retries tells what the budgets have been asked for.
+func (s services) retries() []admin.Retries {
+	var all []admin.Retries
+	for _, id := range s.ids() {
+		b := s[id].Balance.Budget
+		all = append(all, admin.Retries{Service: id, Granted: b.Granted(), Denied: b.Denied()})
 	}
 	return all
 }
@@ -188,6 +200,8 @@ func (g *Gateway) service(s *snapshot, id string, registry *fallback.Registry) (
 			Transport: transport,
 			Retry:     retryPolicy(s.config, ribbon),
 			Secure:    lb.SecurePolicy{IsSecure: ribbon.Secure, Ports: ribbon.SecurePorts},
+			Budget:    g.state.budget(id, budgetSettings(ribbon)),
+			Listeners: listeners(g.options.listeners, ribbon),
 		},
 		Key: key,
 	}, nil

@@ -21,6 +21,7 @@ type state struct {
 
 	mu        sync.Mutex // guards the maps; used while building, not while serving
 	balancers map[string]*keptBalancer
+	budgets   map[string]*lb.RetryBudget
 	pools     map[string]*pool // those of the snapshot in force
 
 	moved chan struct{} // a signal that balancers have come or gone
@@ -49,6 +50,7 @@ func newState(logger *slog.Logger) *state {
 		commands:  ribboncmd.New(logTransition(logger)),
 		streams:   &admin.Streams{},
 		balancers: map[string]*keptBalancer{},
+		budgets:   map[string]*lb.RetryBudget{},
 		moved:     make(chan struct{}, 1),
 	}
 }
@@ -78,6 +80,19 @@ func (s *state) configure(service string, b balancing) {
 	k.balancer.Configure(b.settings)
 }
 
+// budget returns the retry budget of a service, which keeps what is saved up across
+// reloads. A new one begins full, by the given settings.
+func (s *state) budget(service string, settings lb.BudgetSettings) *lb.RetryBudget {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b := s.budgets[service]
+	if b == nil {
+		b = lb.NewRetryBudget(settings)
+		s.budgets[service] = b
+	}
+	return b
+}
+
 // pool returns the pool of a key: the one in force, or a new one if the settings
 // have changed.
 func (s *state) pool(key string, settings connections) *pool {
@@ -89,7 +104,7 @@ func (s *state) pool(key string, settings connections) *pool {
 	return &pool{settings, newTransport(settings)}
 }
 
-// retain puts pools in force and drops what is no longer used: the balancers of
+// retain puts pools in force and drops what is no longer used: the balancers and budgets of
 // services that are not known, and the old pools, which serve their last
 // requests.
 func (s *state) retain(known services, pools map[string]*pool) {
@@ -98,6 +113,7 @@ func (s *state) retain(known services, pools map[string]*pool) {
 	for id := range s.balancers {
 		if known[id] == nil {
 			delete(s.balancers, id)
+			delete(s.budgets, id)
 		}
 	}
 	select {

@@ -55,6 +55,9 @@ type View interface {
 	// Balancers are those of all services, by name.
 	Balancers() []*lb.Balancer
 
+	// Retries has an entry for each service, by id.
+	Retries() []Retries
+
 	// Components are further parts of the health endpoint; nil for none.
 	Components() []Component
 
@@ -64,6 +67,12 @@ type View interface {
 	// Refresh loads the configuration again. A failure says everything that is
 	// wrong, and leaves the routes as they were.
 	Refresh(ctx context.Context) error
+}
+
+// Retries are what the retry budget of a service has been asked for.
+type Retries struct {
+	Service         string
+	Granted, Denied int64
 }
 
 // Commands are the Hystrix commands of a gateway. *ribboncmd.Commands are such.

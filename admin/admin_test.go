@@ -29,6 +29,7 @@ type gateway struct {
 	filters    []filters.Info
 	meter      *filters.Meter
 	balancers  []*lb.Balancer
+	retries    []admin.Retries
 	commands   commands
 	components []admin.Component
 	draining   bool
@@ -39,6 +40,7 @@ func (g *gateway) Routes() []*routing.Route      { return g.routes }
 func (g *gateway) Filters() []filters.Info       { return g.filters }
 func (g *gateway) Meter() *filters.Meter         { return g.meter }
 func (g *gateway) Balancers() []*lb.Balancer     { return g.balancers }
+func (g *gateway) Retries() []admin.Retries      { return g.retries }
 func (g *gateway) Commands() admin.Commands      { return &g.commands }
 func (g *gateway) Components() []admin.Component { return g.components }
 func (g *gateway) Ready() bool                   { return !g.draining }
@@ -303,12 +305,16 @@ func TestMetrics(t *testing.T) {
 	for range 3 {
 		meter.CountError("a/b cause", 404)
 	}
-	g := &gateway{filters: ch.Filters(), meter: meter}
+	g := &gateway{filters: ch.Filters(), meter: meter, retries: []admin.Retries{{"orders", 7, 0}, {"users", 5, 2}}}
 	const all = `"availableTags":[{"tag":"filtertype","values":["post","pre"]},{"tag":"status","values":["SUCCESS","SKIPPED","DISABLED","FAILED"]}]`
 	for name, row := range map[string]struct{ request, want string }{
-		"names":             {"GET /actuator/metrics", `{"names":["ZUUL::EXCEPTION:a/b cause:404","gateway.tunnels.active","gateway.tunnels.bytes","gateway.tunnels.opened","zuul.filter-First","zuul.filter-Sample","zuul.filter-Second"]}`},
+		"names":             {"GET /actuator/metrics", `{"names":["ZUUL::EXCEPTION:a/b cause:404","gateway.retries","gateway.tunnels.active","gateway.tunnels.bytes","gateway.tunnels.opened","zuul.filter-First","zuul.filter-Sample","zuul.filter-Second"]}`},
 		"zuul 149":          {"GET /actuator/metrics/ZUUL::EXCEPTION:a%2Fb%20cause:404", `{"name":"ZUUL::EXCEPTION:a/b cause:404","measurements":[{"statistic":"COUNT","value":3}],"availableTags":[]}`},
 		"zuul 1.3 a filter": {"GET /actuator/metrics/zuul.filter-Second", `{"name":"zuul.filter-Second","measurements":[{"statistic":"COUNT","value":6}],` + all + `}`},
+		"retries": {
+			"GET /actuator/metrics/gateway.retries?tag=service:users",
+			`{"name":"gateway.retries","measurements":[{"statistic":"COUNT","value":7}],"availableTags":[{"tag":"budget","values":["granted","denied"]}]}`,
+		},
 		"one tag": {
 			"GET /actuator/metrics/zuul.filter-Second?tag=filtertype:pre",
 			`{"name":"zuul.filter-Second","measurements":[{"statistic":"COUNT","value":4}],"availableTags":[{"tag":"status","values":["SUCCESS","SKIPPED","DISABLED","FAILED"]}]}`,

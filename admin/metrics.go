@@ -38,6 +38,12 @@ func (a *api) samples() map[string][]sample {
 		{[][2]string{{"from", "client"}}, tunnels.FromClient.Load()},
 		{[][2]string{{"from", "upstream"}}, tunnels.FromUpstream.Load()},
 	}
+	for _, r := range a.view.Retries() {
+		service := [2]string{"service", r.Service}
+		all["gateway.retries"] = append(all["gateway.retries"],
+			sample{[][2]string{service, {"budget", "granted"}}, r.Granted},
+			sample{[][2]string{service, {"budget", "denied"}}, r.Denied})
+	}
 	for _, f := range a.view.Filters() {
 		count, name := meter.Filter(f.Phase, f.Name), "zuul.filter-"+f.Name
 		for _, s := range []struct {

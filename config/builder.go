@@ -80,7 +80,8 @@ func (b *builder) effective() []*setting {
 }
 
 func (s *setting) generality() int {
-	if len(s.values) == 0 || s.values[0] == defaultKey && hasDefaultEntry(s.key.Name) {
+	switch {
+	case len(s.values) == 0, s.values[0] == defaultKey && hasDefaultEntry(s.key.Name), strings.HasPrefix(s.key.Name, "ribbon."):
 		return 0
 	}
 	return 1
@@ -88,7 +89,7 @@ func (s *setting) generality() int {
 
 // hasDefaultEntry tells whether the entry "default" of a section stands for all others.
 func hasDefaultEntry(name string) bool {
-	for _, section := range []string{"hystrix.", "niws.", "ZoneAwareNIWSDiscoveryLoadBalancer.", "gateway.load-balancing.", "gateway.resilience."} {
+	for _, section := range []string{"hystrix.", "niws.", "ZoneAwareNIWSDiscoveryLoadBalancer.", "gateway.load-balancing.", "gateway.retry.", "gateway.resilience."} {
 		if strings.HasPrefix(name, section) {
 			return true
 		}

@@ -180,6 +180,22 @@ type Ribbon struct {
 	IdleTimeout           time.Duration // of an idle connection
 	Trip                  Trip
 	Balancing             Balancing
+	// BackoffInterval is the pause before the first retry, which doubles with each further one.
+	BackoffInterval time.Duration
+	Retry           Retry
+	// ListenersOff names the listeners of commands that are switched off, in lower case.
+	ListenersOff map[string]bool
+}
+
+// Retry is gateway.retry.<service>.*: what bounds and narrows retries beyond their numbers.
+type Retry struct {
+	Budget          bool // false: nothing but the numbers bounds retries
+	BudgetPercent   int  // retries per 100 requests
+	BudgetPerSecond int  // retries that are allowed however few requests there are
+	BudgetBurst     int  // retries that may be saved up
+	MaxBackoff      time.Duration
+	Handler         string // any, default, http or connect
+	ThrottledStatus []int  // responses that count as failures of the server
 }
 
 // Trip is niws.loadbalancer.<service>.*: when failures in a row take a server out of

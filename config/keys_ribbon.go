@@ -20,6 +20,7 @@ func ribbonKeys() []Key {
 			keys[i].Default = "(ribbon." + strings.TrimPrefix(k.Name, "<service>.ribbon.") + ")"
 		}
 	}
+	keys = append(keys, listenerKey("<service>.ribbon.", serviceRibbon), listenerKey("ribbon.", globalRibbon))
 	keys = append(keys, lift("ribbon.", globalRibbon, deadRibbonRows()...)...)
 	keys = append(keys, lift("niws.loadbalancer.<service>.", tripping, tripRows()...)...)
 	return append(keys, balancerKeys()...)
@@ -54,7 +55,7 @@ func serviceRibbon(b *builder, values []string) *Ribbon {
 }
 
 func ribbonRows() []row[Ribbon] {
-	return slices.Concat(callRows(), poolRows(), classRows(), balancingRows(), deadClientRows())
+	return slices.Concat(callRows(), backoffRows(), poolRows(), classRows(), balancingRows(), deadClientRows())
 }
 
 func callRows() []row[Ribbon] {
@@ -90,8 +91,6 @@ func deadClientRows() []row[Ribbon] {
 		dead[Ribbon](Refused, "TrustStore", "upstream certificates are checked against the system's roots"),
 		dead[Ribbon](Refused, "KeyStore", "client certificates"),
 		dead[Ribbon](Refused, "ProxyHost", "upstreams are reached directly"),
-		dead[Ribbon](Planned, "BackoffInterval", "retries follow at once"),
-		dead[Ribbon](Planned, "BackoffTimeout", "retries follow at once"),
 		only[Ribbon](Refused, "PoolKeepAliveTimeUnits", "SECONDS", "write the unit into `PoolKeepAliveTime`, such as `15m`"),
 	}
 	for _, name := range meaninglessRibbonNames() {

@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 	"math"
+	"sort"
 	"time"
 )
 
@@ -65,7 +66,8 @@ func (c *Config) ThreadPoolFor(key string) ThreadPool {
 
 // TimeoutFor gives the budget of one request to a service and the time that its
 // connects, reads and retries may need: (ReadTimeout + ConnectTimeout) ×
-// (MaxAutoRetries + 1) × (MaxAutoRetriesNextServer + 1). The budget is that time
+// (MaxAutoRetries + 1) × (MaxAutoRetriesNextServer + 1), and the longest pauses between
+// them, if there are any. The budget is that time
 // unless hystrix.command.<service> or hystrix.command.default sets one; a smaller
 // budget cuts retries short.
 func (c *Config) TimeoutFor(service string) (budget, ribbon time.Duration) {
@@ -89,15 +91,21 @@ func (r Ribbon) Attempts() (each, all int) {
 // long as it may.
 func (r Ribbon) AttemptsWithin(budget time.Duration) int {
 	_, all := r.Attempts()
-	return min(all, int(budget/max(r.ReadTimeout+r.ConnectTimeout, 1)))
+	return sort.Search(all, func(n int) bool { return r.timeFor(n+1) > budget })
 }
 
 func (r Ribbon) timeout() time.Duration {
 	_, attempts := r.Attempts()
+	return r.timeFor(attempts)
+}
+
+// timeFor is the longest time that so many attempts take, at least one, and the pauses
+// between them.
+func (r Ribbon) timeFor(attempts int) time.Duration {
 	if r.ReadTimeout > time.Duration(math.MaxInt64/attempts)-r.ConnectTimeout {
 		return math.MaxInt64
 	}
-	return (r.ReadTimeout + r.ConnectTimeout) * time.Duration(attempts)
+	return plus((r.ReadTimeout+r.ConnectTimeout)*time.Duration(attempts), r.pauses(attempts-1))
 }
 
 func (c *Config) isolation(own *Command) string {
