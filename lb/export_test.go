@@ -31,3 +31,16 @@ func AvailableZones(snapshots []ZoneSnapshot, p ZonePolicy) []string {
 func DrawZone(snapshots []ZoneSnapshot, k int) string {
 	return snapshots[drawZone(snapshots, 1<<len(snapshots)-1, func(int) int { return k - 1 })].Zone
 }
+
+// RingPoint is the server at or behind a place on the ring of servers, as found with the
+// index and as found by looking at every point.
+func RingPoint(servers []*Server, hash uint64) (found, want *Server) {
+	r := newRing(servers)
+	nearest := ^uint64(0)
+	for _, p := range r.points {
+		if d := p.hash - hash; d <= nearest {
+			nearest, want = d, p.server
+		}
+	}
+	return r.points[r.after(hash)].server, want
+}

@@ -2,7 +2,6 @@ package lb
 
 import (
 	"fmt"
-	"slices"
 	"sync/atomic"
 	"time"
 )
@@ -43,38 +42,14 @@ func (r *ConsistentHash) Picker(c *Candidates) Picker {
 	if p.factor == 0 {
 		p.factor = DefaultBoundFactor
 	}
-	p.ring = make([]point, 0, len(c.Servers)*points)
-	for _, s := range c.Servers {
-		hash := hashText(s.id())
-		for range points {
-			p.ring = append(p.ring, point{hash, s})
-			hash = mix(hash)
-		}
-	}
-	slices.SortFunc(p.ring, point.compare)
+	p.ring = newRing(c.Servers)
 	return p
-}
-
-// point is a place on the ring of all hash values.
-type point struct {
-	hash   uint64
-	server *Server
-}
-
-func (p point) compare(o point) int {
-	switch {
-	case p.hash < o.hash:
-		return -1
-	case p.hash > o.hash:
-		return 1
-	}
-	return 0
 }
 
 type hashPicker struct {
 	turn    *rotation
 	servers []*Server
-	ring    []point
+	ring    *ring
 	factor  float64
 	load    *load
 }
@@ -92,10 +67,10 @@ func (p *hashPicker) PickPast(key any, tried []*Server) *Server {
 		}
 		return p.turn.take(p.servers)
 	}
-	start, most := p.find(hash), p.most()
+	start, most := p.ring.find(hash), p.most()
 	var full *Server // the first that is passed over for its load
-	for i := range p.ring {
-		s := p.ring[(start+i)%len(p.ring)].server
+	for i := range p.ring.points {
+		s := p.ring.points[(start+i)%len(p.ring.points)].server
 		switch {
 		case met(tried, s):
 		case most > 0 && s.active() >= most:
@@ -107,35 +82,6 @@ func (p *hashPicker) PickPast(key any, tried []*Server) *Server {
 		}
 	}
 	return full
-}
-
-// find is the place on the ring that one of the key's points is closest to.
-func (p *hashPicker) find(hash uint64) int {
-	best, nearest := 0, ^uint64(0)
-	for range probes {
-		hash = mix(hash)
-		i := p.after(hash)
-		if d := p.ring[i].hash - hash; d <= nearest {
-			best, nearest = i, d
-		}
-	}
-	return best
-}
-
-// after is the first place at or behind hash, around the ring.
-func (p *hashPicker) after(hash uint64) int {
-	low, high := 0, len(p.ring)
-	for low < high {
-		if middle := int(uint(low+high) >> 1); p.ring[middle].hash < hash { //nolint:gosec // below the length
-			low = middle + 1
-		} else {
-			high = middle
-		}
-	}
-	if low == len(p.ring) {
-		return 0
-	}
-	return low
 }
 
 // most is the number of active requests at which a server is passed over, 0 for none.

@@ -2,6 +2,7 @@ package lb_test
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -437,6 +438,21 @@ func TestConsistentHash(t *testing.T) {
 			t.Error(got)
 		}
 	})
+}
+
+func TestRing(t *testing.T) {
+	for _, n := range []int{1, 2, 7, 100} {
+		b := newBalancer(t, ids(n)...)
+		hashes := []uint64{0, 1, 1 << 63, math.MaxUint64 - 1, math.MaxUint64}
+		for range 500 {
+			hashes = append(hashes, rand.Uint64())
+		}
+		for _, hash := range hashes {
+			if found, want := lb.RingPoint(b.Servers(), hash); found != want {
+				t.Fatalf("of %d servers %x finds %v, want %v", n, hash, found, want)
+			}
+		}
+	}
 }
 
 func TestWeighted(t *testing.T) {
