@@ -57,6 +57,10 @@ func classify(err error) fault {
 	if status, ok := errors.AsType[statusError](err); ok {
 		return fault{kind: ServerThrottled, status: int(status), outcome: Unhealthy}
 	}
+	var own interface{ CallersFault() bool }
+	if errors.As(err, &own) && own.CallersFault() {
+		return fault{kind: General, outcome: Neutral}
+	}
 	f := fault{unsent: isUnsent(err), outcome: Healthy}
 	var dns *net.DNSError
 	switch {

@@ -15,6 +15,7 @@ import (
 	errorfilter "github.com/gozer-gateway/gozer/filters/errors"
 	"github.com/gozer-gateway/gozer/filters/filtertest"
 	"github.com/gozer-gateway/gozer/filters/route"
+	"github.com/gozer-gateway/gozer/internal/http1"
 	"github.com/gozer-gateway/gozer/lb"
 	"github.com/gozer-gateway/gozer/ribboncmd"
 	"github.com/gozer-gateway/gozer/routing"
@@ -34,22 +35,30 @@ func TestWhatFiltersMakeIsNotBlamedOnUpstreams(t *testing.T) {
 			c.Out.Body, c.Out.ContentLength = io.NopCloser(strings.NewReader("longer body")), 3
 		},
 	}
+	transports := map[string]func(w *wire) http.RoundTripper{
+		"checked before": func(w *wire) http.RoundTripper { return w },
+		"checked while writing": func(*wire) http.RoundTripper { // a request that it sends fails with 502
+			return http1.NewTransport(http1.TransportSettings{})
+		},
+	}
 	for name, spoil := range tests {
-		t.Run(name, func(t *testing.T) {
-			w := &wire{}
-			services := users(t, w)
-			c := filtertest.New(t, "POST /x", filtertest.Body("body"))
-			c.ServiceID = "users"
-			spoil(c)
-			err := filtertest.Run(t, c, route.RibbonRouting(services))
-			if got := (errorfilter.Mapping{}).Answer(c).Status; got != http.StatusInternalServerError {
-				t.Errorf("status %d, want 500 (%v)", got, err)
-			}
-			unblamed(t, services)
-			if w.body != "" && w.err == nil && name != "body beyond its length" {
-				t.Errorf("the upstream got %q", w.body)
-			}
-		})
+		for how, transport := range transports {
+			t.Run(name+", "+how, func(t *testing.T) {
+				w := &wire{}
+				services := users(t, transport(w))
+				c := filtertest.New(t, "POST /x", filtertest.Body("body"))
+				c.ServiceID = "users"
+				spoil(c)
+				err := filtertest.Run(t, c, route.RibbonRouting(services))
+				if got := (errorfilter.Mapping{}).Answer(c).Status; got != http.StatusInternalServerError {
+					t.Errorf("status %d, want 500 (%v)", got, err)
+				}
+				unblamed(t, services)
+				if w.body != "" && w.err == nil && name != "body beyond its length" {
+					t.Errorf("the upstream got %q", w.body)
+				}
+			})
+		}
 	}
 }
 

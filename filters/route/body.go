@@ -24,11 +24,14 @@ func blame(c *filters.Context, err error) error {
 
 // clientsFailure returns what made a call fail if it was not the upstream: a
 // client's body that could not be read to its end or was still being waited for,
-// or a filter's that does not keep to its length.
+// or a filter's that does not keep to its length, or what filters have made of the
+// request.
 func clientsFailure(c *filters.Context, err error) error {
 	switch failure := c.BodyError(); {
 	case err == nil:
 		return nil
+	case isUnsendable(err):
+		return &filters.StatusError{Status: http.StatusInternalServerError, Cause: "Invalid request", Err: err}
 	case errors.Is(err, errLongBody):
 		return &filters.StatusError{Status: http.StatusInternalServerError, Cause: "Invalid request body", Err: err}
 	case failure != nil:
@@ -37,6 +40,11 @@ func clientsFailure(c *filters.Context, err error) error {
 		return &filters.StatusError{Status: http.StatusRequestTimeout, Cause: "Request body did not arrive in time", Err: err}
 	}
 	return nil
+}
+
+func isUnsendable(err error) bool {
+	_, ok := errors.AsType[http1.UnsendableError](err)
+	return ok
 }
 
 // brokenBody is the failure of a request whose body could not be read to its

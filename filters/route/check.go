@@ -3,23 +3,33 @@ package route
 import (
 	"errors"
 	"fmt"
+	"net/http"
 
 	"github.com/gozer-gateway/gozer/filters"
 	"github.com/gozer-gateway/gozer/internal/headers"
+	"github.com/gozer-gateway/gozer/lb"
 )
 
 // check refuses what filters have made of a request if it cannot be sent. The
-// failure is the filter's, so no upstream may hear of it or be blamed.
-func check(c *filters.Context, path string) error {
-	switch out := &c.Out; {
+// failure is the filter's, so no upstream may hear of it or be blamed. Most of it
+// is left to a transport that does it while it writes.
+func check(c *filters.Context, path string, t http.RoundTripper) error {
+	out := &c.Out
+	switch _, writes := t.(lb.Carrier); {
+	case path != "" && path[0] != '/':
+		return errors.New("route: Out.Path is no escaped path")
+	case out.ContentLength != 0 && out.Body == nil:
+		return errors.New("route: Out.ContentLength without Out.Body")
+	case writes:
+		return nil
+	}
+	switch {
 	case !headers.IsToken(out.Method):
 		return fmt.Errorf("route: Out.Method %q is no method", out.Method)
-	case path != "" && path[0] != '/' || !isTarget(path):
+	case !isTarget(path):
 		return errors.New("route: Out.Path is no escaped path")
 	case !isTarget(out.Query):
 		return errors.New("route: Out.Query is no escaped query")
-	case out.ContentLength != 0 && out.Body == nil:
-		return errors.New("route: Out.ContentLength without Out.Body")
 	}
 	return checkFields(c)
 }

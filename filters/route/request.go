@@ -10,11 +10,11 @@ import (
 	"github.com/gozer-gateway/gozer/filters"
 )
 
-// newRequest turns c.Out into the request that goes upstream, for the escaped
+// newRequest turns c.Out into the request that goes upstream by t, for the escaped
 // path. It has no context, and scheme and host of its URL are still empty.
-func newRequest(c *filters.Context, path string) (*http.Request, error) {
+func newRequest(c *filters.Context, path string, t http.RoundTripper) (*http.Request, error) {
 	c.DropIgnored()
-	if err := check(c, path); err != nil {
+	if err := check(c, path, t); err != nil {
 		return nil, err
 	}
 	if _, sent := c.Out.Header["User-Agent"]; !sent {

@@ -53,7 +53,7 @@ func (f ribbonRouting) Run(c *filters.Context) error {
 	if service == nil {
 		return lb.Direct(c.Request.Context(), c.ServiceID, lb.ErrNoServer)
 	}
-	req, err := newRequest(c, c.Out.Path)
+	req, err := newRequest(c, c.Out.Path, service.Balance.Transport)
 	if err != nil {
 		return err
 	}

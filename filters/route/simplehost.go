@@ -38,7 +38,7 @@ func (f simpleHost) Run(c *filters.Context) error {
 	if f.settings.ForceOriginalQuery {
 		c.Out.Query, c.Out.ForceQuery = c.Request.URL.RawQuery, c.Request.URL.ForceQuery
 	}
-	req, err := newRequest(c, routing.JoinURLPath(target.EscapedPath(), c.Out.Path))
+	req, err := newRequest(c, routing.JoinURLPath(target.EscapedPath(), c.Out.Path), f.settings.Transport)
 	if err != nil {
 		return err
 	}

@@ -54,6 +54,9 @@ func (x *trip) run() (*http.Response, error) {
 	if x.ctx.Err() != nil {
 		return nil, unsent(context.Cause(x.ctx))
 	}
+	if err := x.compose(); err != nil {
+		return nil, x.explain(err)
+	}
 	o := origin{x.req.URL.Scheme, x.req.URL.Host}
 	x.now = time.Now()
 	host, conn, err := x.transport.pool.acquire(x.ctx, o, x.now)
@@ -156,9 +159,6 @@ func (x *trip) exchange() (*http.Response, error) {
 
 // send writes the head, with a short body, and starts the upload of a long one.
 func (x *trip) send() error {
-	if err := x.compose(); err != nil {
-		return err
-	}
 	long := x.message.framing != noBody && !x.inline()
 	x.conn.arm(deadline(x.ctx, x.now, x.conn.patience))
 	x.downstream.giveWay()
@@ -179,11 +179,9 @@ func (x *trip) send() error {
 	return nil
 }
 
-// compose makes out, unless an earlier attempt has.
+// compose makes out, before there is a connection: a client may take its time for a
+// short body, and what cannot be sent needs none.
 func (x *trip) compose() error {
-	if x.lent != nil {
-		return nil
-	}
 	size := headRoom
 	if x.inline() {
 		size += int(x.message.length)
@@ -203,11 +201,19 @@ func (x *trip) compose() error {
 func (x *trip) appendBody(length int) error {
 	start := len(x.out)
 	x.out = append(x.out, make([]byte, length)...)
-	_, err := io.ReadFull(x.req.Body, x.out[start:])
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		err = errShortBody
+	missing := x.out[start:]
+	for len(missing) > 0 {
+		n, err := x.req.Body.Read(missing)
+		missing = missing[n:]
+		switch {
+		case err == nil:
+		case !errors.Is(err, io.EOF):
+			return err
+		case len(missing) > 0:
+			return errShortBody
+		}
 	}
-	return err
+	return nil
 }
 
 // ownError is a fault of the request itself or of its body.

@@ -1,7 +1,6 @@
 package http1
 
 import (
-	"errors"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -30,14 +29,23 @@ type message struct {
 	trailer http.Header // its names are announced if the body is chunked
 }
 
-var (
-	errFieldName  = errors.New("http1: invalid field name")
-	errFieldValue = errors.New("http1: control character in a field value")
-	errTarget     = errors.New("http1: invalid request target")
-	errMethod     = errors.New("http1: invalid method")
-	errHost       = errors.New("http1: invalid host")
-	errStatus     = errors.New("http1: invalid status code")
+// UnsendableError is the failure to write a message that cannot be sent as it is.
+// Whoever made the message is to blame: nothing of it has left.
+type UnsendableError string
+
+const (
+	errFieldName  UnsendableError = "invalid field name"
+	errFieldValue UnsendableError = "control character in a field value"
+	errTarget     UnsendableError = "invalid request target"
+	errMethod     UnsendableError = "invalid method"
+	errHost       UnsendableError = "invalid host"
+	errStatus     UnsendableError = "invalid status code"
 )
+
+func (e UnsendableError) Error() string { return "http1: " + string(e) }
+
+// CallersFault tells package lb that no server has failed.
+func (UnsendableError) CallersFault() bool { return true }
 
 // appendRequestHead appends the head of r in origin form. Host comes from r.Host
 // or else the URL. Nothing is added but what m says; an empty User-Agent is left
