@@ -5,12 +5,12 @@ import (
 	"maps"
 	"net"
 	"net/url"
-	"os"
 	"strconv"
 	"strings"
 
 	"github.com/gozer-gateway/gozer/config"
 	"github.com/gozer-gateway/gozer/discovery/eureka"
+	"github.com/gozer-gateway/gozer/internal/machine"
 )
 
 // ownInstance is what the gateway registers as: the settings of eureka.instance, filled
@@ -94,24 +94,13 @@ func ownAddress(cfg *config.Config) (host, ip string) {
 	s := cfg.Eureka.Instance
 	host, ip = s.HostName, s.IPAddress
 	if ip == "" {
-		ip = firstAddress()
+		ip = machine.Address()
 	}
 	if s.PreferIPAddress {
 		return ip, ip
 	}
 	if host == "" {
-		host, _ = os.Hostname()
+		host = machine.Hostname()
 	}
-	return cmp.Or(host, ip), ip
-}
-
-// firstAddress is the first IPv4 address of this machine that others could reach.
-func firstAddress() string {
-	all, _ := net.InterfaceAddrs()
-	for _, a := range all {
-		if n, ok := a.(*net.IPNet); ok && n.IP.To4() != nil && n.IP.IsGlobalUnicast() {
-			return n.IP.String()
-		}
-	}
-	return "127.0.0.1"
+	return host, ip
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/gozer-gateway/gozer/internal/machine"
 )
 
 // maxExpanded bounds a value, and what placeholders can blow it up to.
@@ -169,8 +171,23 @@ func (e *expander) value(name string) (value string, found bool, err error) {
 	if value, found = e.loader.env[name]; found {
 		return value, true, nil
 	}
-	value, found = e.loader.env[strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(name))]
+	if value, found = e.loader.env[strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(name))]; found {
+		return value, true, nil
+	}
+	value, found = ofMachine(name)
 	return value, found, nil
+}
+
+// ofMachine knows the two properties of this machine that Spring Cloud offers, which
+// are used in ids of instances.
+func ofMachine(name string) (value string, found bool) {
+	switch uniform(name) {
+	case uniform("spring.cloud.client.hostname"):
+		return machine.Hostname(), true
+	case uniform("spring.cloud.client.ip-address"):
+		return machine.Address(), true
+	}
+	return "", false
 }
 
 func (e *expander) setting(s *setting) (string, error) {
