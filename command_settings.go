@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/gozer-gateway/gozer/config"
+	"github.com/gozer-gateway/gozer/lb"
 	"github.com/gozer-gateway/gozer/ribboncmd"
 )
 
@@ -58,6 +59,10 @@ func beyond(s *ribboncmd.Settings, r config.Resilience) {
 	if len(r.FailureStatus) > 0 {
 		s.FailureStatus = isOneOf(r.FailureStatus)
 	}
+}
+
+func hedgePolicy(r config.Resilience) lb.HedgePolicy {
+	return lb.HedgePolicy{Delay: r.HedgeDelay, Max: r.HedgeMax}
 }
 
 func isOneOf(ranges []config.StatusRange) func(status int) bool {

@@ -2,9 +2,12 @@ package gozer_test
 
 import (
 	"context"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -13,6 +16,7 @@ import (
 	"github.com/gozer-gateway/gozer"
 	"github.com/gozer-gateway/gozer/fallback"
 	"github.com/gozer-gateway/gozer/filters"
+	"github.com/gozer-gateway/gozer/internal/backendtest"
 )
 
 // unwell answers with a status after a while.
@@ -99,4 +103,65 @@ func TestFallbackIsAnAnswerLikeAnother(t *testing.T) {
 			t.Errorf("%d fallbacks within each other", depth)
 		}
 	})
+}
+
+// TestHedgeOverSockets sends requests through the gateway's own HTTP on both sides to a
+// server that answers and one that never does.
+func TestHedgeOverSockets(t *testing.T) {
+	for _, engine := range []string{"native", "nethttp"} {
+		t.Run(engine, func(t *testing.T) {
+			silent, quick := backendtest.Start(t, backendtest.Hang()), backendtest.Start(t, says("quick"))
+			address := make(chan string, 1)
+			listen := gozer.WithListen(func(ctx context.Context, _ string) (net.Listener, error) {
+				l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+				if err == nil {
+					address <- l.Addr().String()
+				}
+				return l, err
+			})
+			g := newGateway(t, usersAt(`
+zuul.retryable: true
+management.server.port: -1
+server.http1.engine: `+engine+`
+gateway.resilience.users.hedge.delay: 5ms
+gateway.retry.users.budget.enabled: false
+users.ribbon: {NFLoadBalancerRuleClassName: RoundRobinRule, ReadTimeout: 30000}
+`, silent.Addr, quick.Addr), listen)
+			r := run(t, g)
+			url := "http://" + <-address + "/users/1"
+			var all sync.WaitGroup
+			for range 4 {
+				all.Go(func() {
+					client := &http.Client{Transport: &http.Transport{}}
+					defer client.CloseIdleConnections()
+					for range 25 {
+						wantQuick(t, client, url)
+					}
+				})
+			}
+			all.Wait()
+			r.stop()
+			if err := <-r.done; err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func wantQuick(t *testing.T, client *http.Client, url string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer func() { _ = res.Body.Close() }()
+	if body, err := io.ReadAll(res.Body); string(body) != "quick" || err != nil {
+		t.Errorf("%d %q, %v", res.StatusCode, body, err)
+	}
 }

@@ -202,6 +202,7 @@ func (g *Gateway) service(s *snapshot, id string, registry *fallback.Registry) (
 			Secure:    lb.SecurePolicy{IsSecure: ribbon.Secure, Ports: ribbon.SecurePorts},
 			Budget:    g.state.budget(id, budgetSettings(ribbon)),
 			Listeners: listeners(g.options.listeners, ribbon),
+			Hedge:     hedgePolicy(s.config.ResilienceFor(id)),
 		},
 		Key: key,
 	}, nil

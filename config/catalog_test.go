@@ -62,6 +62,8 @@ func other(k Key) string {
 		}
 	case strings.HasSuffix(k.Name, "failure-status"):
 		return "5xx"
+	case strings.HasSuffix(k.Name, "hedge.max"):
+		return "3"
 	case strings.HasSuffix(k.Name, "adaptive-limit.min"):
 		return "10"
 	case strings.HasSuffix(k.Name, "adaptive-limit.initial"):

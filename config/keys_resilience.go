@@ -22,6 +22,10 @@ type Resilience struct {
 	AdaptiveMax       int
 	AdaptiveInitial   int
 	AdaptiveTolerance int // percent
+	// HedgeDelay is how long a server may be silent until the request goes to a further
+	// one too; 0 means that it does not.
+	HedgeDelay time.Duration
+	HedgeMax   int // further servers
 }
 
 // StatusRange is a range of HTTP statuses, both ends included.
@@ -38,6 +42,8 @@ func resilienceKeys() []Key {
 		number("adaptive-limit.max", "200", "calls that may run at once at most", 1, mostPermits, func(r *Resilience) *int { return &r.AdaptiveMax }),
 		number("adaptive-limit.initial", "20", "calls that may run at once in the beginning", 1, mostPermits, func(r *Resilience) *int { return &r.AdaptiveInitial }),
 		number("adaptive-limit.tolerance", "150", "latency in percent of the usual one up to which the limit may grow", 100, 10_000, func(r *Resilience) *int { return &r.AdaptiveTolerance }),
+		duration("hedge.delay", "0", "send a read-only request of a retryable route to a second server too when the first has been silent for so long, within the retry budget; 0 means never", time.Millisecond, 0, func(r *Resilience) *time.Duration { return &r.HedgeDelay }),
+		number("hedge.max", "1", "servers beside the first that such a request goes to", 1, 10, func(r *Resilience) *int { return &r.HedgeMax }),
 	)
 }
 
@@ -103,6 +109,14 @@ func (b *builder) checkResilience() {
 	b.checkAdaptive(defaultKey, &b.config.Gateway.Resilience.Default)
 	for key, r := range b.config.Gateway.Resilience.Commands {
 		b.checkAdaptive(key, r)
+		b.checkHedge(key, r)
+	}
+}
+
+func (b *builder) checkHedge(key string, r *Resilience) {
+	at := b.firstOf("gateway.resilience." + key + ".hedge.delay")
+	if read := b.config.RibbonFor(key).ReadTimeout; at != nil && r.HedgeDelay >= read {
+		b.report.warnf(at.name(), at.at, "has no effect: the read timeout of %s ends the first attempt before", short(read))
 	}
 }
 

@@ -17,18 +17,20 @@ func TestResilienceFor(t *testing.T) {
     failure-status: [503, 520-529]
     slow-call: {duration: 250}
     adaptive-limit: {enabled: true, max: 500, tolerance: 200}
+    hedge: {delay: 50, max: 2}
   geo.eager: true`)
 	if strings.Contains(report.String(), "gateway.resilience") {
 		t.Error(report)
 	}
 	base := config.Resilience{
 		FailureStatus: []config.StatusRange{{From: 500, To: 599}}, SlowDuration: time.Second, SlowPercentage: 40,
-		AdaptiveMin: 20, AdaptiveMax: 200, AdaptiveInitial: 20, AdaptiveTolerance: 150,
+		AdaptiveMin: 20, AdaptiveMax: 200, AdaptiveInitial: 20, AdaptiveTolerance: 150, HedgeMax: 1,
 	}
 	users, geo := base, base
 	users.FailureStatus = []config.StatusRange{{From: 503, To: 503}, {From: 520, To: 529}}
 	users.SlowDuration = 250 * time.Millisecond
 	users.Adaptive, users.AdaptiveMax, users.AdaptiveTolerance = true, 500, 200
+	users.HedgeDelay, users.HedgeMax = 50*time.Millisecond, 2
 	geo.Eager = true
 	for name, want := range map[string]config.Resilience{"users": users, "geo": geo, "other": base} {
 		if diff := cmp.Diff(want, c.ResilienceFor(name)); diff != "" {
@@ -57,6 +59,15 @@ func TestFaultyResilience(t *testing.T) {
 	_, report := parse(t, "zuul.ribbon-isolation-strategy: THREAD", "gateway.resilience.users.adaptive-limit.enabled: true")
 	if !strings.Contains(report.String(), "has no effect with THREAD isolation") {
 		t.Error(report)
+	}
+}
+
+func TestHedgeLaterThanTheReadTimeout(t *testing.T) {
+	for delay, want := range map[string]bool{"999": false, "1000": true} {
+		_, report := parse(t, "gateway.resilience.users.hedge.delay: "+delay)
+		if warned := strings.Contains(report.String(), "the read timeout of 1s ends"); warned != want {
+			t.Errorf("%s ms: warned %v: %s", delay, warned, report)
+		}
 	}
 }
 

@@ -18,6 +18,8 @@ type Command struct {
 	Secure    SecurePolicy
 	// Budget bounds the retries of all calls to the service; nil: nothing does.
 	Budget *RetryBudget
+	// Hedge sends some requests to several servers at once.
+	Hedge HedgePolicy
 	// Listeners hear of every step, in this order.
 	Listeners []ExecutionListener
 }
@@ -72,6 +74,9 @@ func (c *Command) send(ctx context.Context, req *http.Request, call Call, closes
 	policy := &c.Retry
 	if call.Retry != nil {
 		policy = call.Retry
+	}
+	if c.hedges(req, call, policy) {
+		return c.hedged(ctx, req, call, policy)
 	}
 	x := exchange{
 		cmd:     c,
