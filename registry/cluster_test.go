@@ -189,6 +189,22 @@ func TestCluster(t *testing.T) {
 			}
 		})
 	})
+	t.Run("a peer that can be reached is asked at once", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			network := memhttp.NewNetwork()
+			n := startOn(t, network, "one.test:8761", func(s *registry.Settings) { s.Peers = []string{"http://two.test:8761/eureka/"} })
+			n.register(instance("a", "a:1"))
+			pass(5 * time.Second)
+			n.want(403, http.MethodGet, "/eureka/apps", "")
+			two := startOn(t, network, "two.test:8761")
+			two.register(instance("b", "b:1"), fromPeer)
+			n.register(instance("a", "a:2"))
+			pass(9 * time.Second) // at most, until the next attempt to tell it
+			if diff := cmp.Diff([]string{"A/a:1 UP", "A/a:2 UP", "B/b:1 UP"}, ids(n.list("/eureka/apps"))); diff != "" {
+				t.Error(diff)
+			}
+		})
+	})
 	t.Run("peers that all start are open within a retry", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			c := startCluster(t)

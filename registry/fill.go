@@ -47,33 +47,49 @@ func (r *Registry) open() {
 // errStarting is a peer that has nothing to copy because it is starting itself.
 var errStarting = errors.New("registry: peer is not ready")
 
-// copyFromPeers tries each peer, several times. It returns true when the list is as
-// good as that of any peer.
+// copyFromPeers tries the peers in turn, several times, and again as soon as one
+// answers a batch. It returns true when the list is as good as that of any peer.
 func (r *Registry) copyFromPeers(ctx context.Context) bool {
 	s := r.settings.Replication
 	for attempt := 0; ; attempt++ {
-		starting, list := 0, r.peers.current()
-		for _, p := range list {
-			n, err := p.copyList(ctx)
-			switch {
-			case err == nil:
-				r.log.Info("list copied", "peer", p.name, "instances", n)
-				return true
-			case errors.Is(err, errItself):
-				r.peers.drop(p)
-				starting++
-			case errors.Is(err, errStarting):
-				starting++
-			}
-			r.log.Info("no list from peer", "peer", p.name, "error", err)
+		if r.copyOnce(ctx) {
+			return true
 		}
-		if starting == len(list) {
-			return true // nobody has more than what comes in here
-		}
-		if attempt >= s.SyncRetries || !wait(ctx, s.SyncRetryWait) {
+		if attempt >= s.SyncRetries {
 			return false
 		}
+		again := time.NewTimer(s.SyncRetryWait)
+		select {
+		case <-ctx.Done():
+			again.Stop()
+			return false
+		case <-again.C:
+		case <-r.peers.heard:
+			again.Stop()
+			attempt--
+		}
 	}
+}
+
+// copyOnce asks each peer until one gives its list. Without one it is true if nobody
+// has more than what comes in here.
+func (r *Registry) copyOnce(ctx context.Context) bool {
+	starting, list := 0, r.peers.current()
+	for _, p := range list {
+		n, err := p.copyList(ctx)
+		switch {
+		case err == nil:
+			r.log.Info("list copied", "peer", p.name, "instances", n)
+			return true
+		case errors.Is(err, errItself):
+			r.peers.drop(p)
+			starting++
+		case errors.Is(err, errStarting):
+			starting++
+		}
+		r.log.Info("no list from peer", "peer", p.name, "error", err)
+	}
+	return starting == len(list)
 }
 
 // copyList registers what a peer has, and counts it.

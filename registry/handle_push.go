@@ -33,6 +33,7 @@ func (a *api) getPush(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	out := stream{w, http.NewResponseController(w)}
+	_ = out.control.SetReadDeadline(time.Time{}) // that for the request ends a stream too
 	keepAlive := time.NewTicker(pushKeepAlive)
 	defer keepAlive.Stop()
 	for event := first; out.send(event); {

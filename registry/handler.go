@@ -21,7 +21,8 @@ func (r *Registry) Handler() http.Handler {
 	v2, v1 := r.api(false), r.api(true)
 	pages := r.pages()
 	context := strings.TrimRight("/"+strings.Trim(r.settings.ContextPath, "/"), "/")
-	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+	protection := http.NewCrossOriginProtection() // a web page must not change the list of its reader's registry
+	return protection.Handler(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if req.Header.Get("DiscoveryIdentity-Name") == "DefaultServer" {
 			w.Header().Set(idHeader, r.id)
 		}
@@ -39,7 +40,7 @@ func (r *Registry) Handler() http.Handler {
 		default:
 			v2.ServeHTTP(w, relocated(req, path))
 		}
-	})
+	}))
 }
 
 // idHeader tells peers which process they have reached, so that a registry that

@@ -26,6 +26,9 @@ func (r *Registry) pages() http.Handler {
 	router := mux.NewRouter().SkipClean(true).UseEncodedPath()
 	router.NotFoundHandler = http.HandlerFunc(empty(http.StatusNotFound))
 	router.MethodNotAllowedHandler = http.HandlerFunc(empty(http.StatusMethodNotAllowed))
+	for _, path := range []string{"", "/liveness", "/readiness"} {
+		router.Handle("/actuator/health"+path, methods{http.MethodGet: r.actuatorHealth(path == "/readiness")})
+	}
 	if !r.settings.Dashboard {
 		return router
 	}
@@ -36,6 +39,20 @@ func (r *Registry) pages() http.Handler {
 	router.Handle(path, methods{http.MethodGet: r.allow(need{}, page(home, func() any { return r.homePage() }))})
 	router.Handle(strings.TrimRight(path, "/")+"/lastn", methods{http.MethodGet: r.allow(need{}, page(last, func() any { return r.lastPage() }))})
 	return router
+}
+
+// actuatorHealth is for probes that were written for Spring's registry. Readiness
+// fails while reads are refused.
+func (r *Registry) actuatorHealth(readiness bool) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		if readiness && r.gated.Load() {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusServiceUnavailable)
+			_, _ = w.Write([]byte(`{"status":"OUT_OF_SERVICE"}`))
+			return
+		}
+		sendJSON(w, map[string]string{"status": "UP"})
+	}
 }
 
 // page serves a template; nothing on it may come from elsewhere.

@@ -17,11 +17,12 @@ type peers struct {
 	registry *Registry
 	list     atomic.Pointer[[]*peer]
 	updated  chan struct{} // one slot
+	heard    chan struct{} // one slot: a peer answers that did not
 	mu       sync.Mutex    // held while the list is replaced
 }
 
 func newPeers(r *Registry) *peers {
-	p := &peers{registry: r, updated: make(chan struct{}, 1)}
+	p := &peers{registry: r, updated: make(chan struct{}, 1), heard: make(chan struct{}, 1)}
 	p.list.Store(&[]*peer{})
 	p.set(r.settings.Peers)
 	return p

@@ -454,6 +454,32 @@ func TestRoots(t *testing.T) {
 	})
 }
 
+func TestProbes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := start(t, users)
+		for _, path := range []string{"", "/liveness", "/readiness"} {
+			if got := n.want(200, http.MethodGet, "/actuator/health"+path, ""); got.body != `{"status":"UP"}` {
+				t.Errorf("%s: %s", path, got.body)
+			}
+		}
+		starting := start(t, func(s *registry.Settings) { s.Peers = []string{"http://gone.test:1/eureka/"} })
+		starting.want(200, http.MethodGet, "/actuator/health", "")
+		starting.want(503, http.MethodGet, "/actuator/health/readiness", "")
+	})
+}
+
+// A page in somebody's browser cannot register anything.
+func TestCrossOrigin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := start(t)
+		body := document(instance("a", "h:1"))
+		n.want(403, http.MethodPost, "/eureka/apps/A", body, sendJSON, "Sec-Fetch-Site: cross-site")
+		n.want(403, http.MethodDelete, "/eureka/ghosts", "", "Origin: http://evil.test")
+		n.want(204, http.MethodPost, "/eureka/apps/A", body, sendJSON, "Sec-Fetch-Site: same-origin")
+		n.want(200, http.MethodGet, "/eureka/apps", "", "Sec-Fetch-Site: cross-site")
+	})
+}
+
 func TestInformation(t *testing.T) {
 	t.Run("status, overrides and health", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
