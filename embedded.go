@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gozer-gateway/gozer/admin"
 	"github.com/gozer-gateway/gozer/config"
 	"github.com/gozer-gateway/gozer/discovery"
 	"github.com/gozer-gateway/gozer/discovery/eureka"
@@ -147,19 +148,45 @@ func self(cfg *config.Config) registry.Self {
 	return s
 }
 
-// openRegistry opens the registry's listener.
+// registryHealth is the part of the health endpoint about the embedded registry. While
+// it fills up the gateway serves what it knows, so that takes no gateway down.
+func registryHealth(r *registry.Registry) admin.Component {
+	l := r.Status().Leases
+	part := admin.Component{Name: "registry", Status: admin.Up, Details: map[string]any{
+		"applications": l.Applications, "instances": l.Instances, "expired": l.Expired, "preserving": l.Preserving,
+	}}
+	if !l.Serving {
+		part.Status = "UNKNOWN"
+	}
+	return part
+}
+
+// openRegistry opens the registry's listener. TLS is the standard library's.
 func (g *Gateway) openRegistry(ctx context.Context) (*server, error) {
 	security, err := listenerTLS(g.config.Registry.TLS)
 	if err != nil {
 		return nil, err
 	}
 	s, err := g.open(ctx, "registry", g.config.Registry.Address, g.config.Registry.Port, func(base context.Context) httpServer {
-		return g.standardServer(base, g.registry.Handler())
+		if security != nil {
+			return g.secureServer(base, g.registry.Handler())
+		}
+		return g.engineServer(base, g.registry.Handler())
 	})
 	if err == nil && security != nil {
 		s.listener = tls.NewListener(s.listener, security)
 	}
 	return s, err
+}
+
+// secureServer limits how long strangers may take, as the native engine does.
+func (g *Gateway) secureServer(base context.Context, handler http.Handler) httpServer {
+	s := g.standardServer(base, handler)
+	if standard, ok := s.(*http.Server); ok {
+		limits := g.config.Gateway.Limits
+		standard.ReadTimeout, standard.WriteTimeout = limits.HeaderTimeout+limits.BodyTimeout, limits.WriteTimeout
+	}
+	return s
 }
 
 // listenerTLS is nil without a certificate.

@@ -51,6 +51,9 @@ func TestEmbeddedRegistry(t *testing.T) {
 		after(100 * time.Millisecond)
 		d.wantRoutes(t, `{"/users/**":"users"}`)
 		d.wantServers(t, "users", "h:80")
+		if got := get(t, d.Management(), "/actuator/health").Body.String(); !strings.Contains(got, `"registry":{"status":"UP","details":{"applications":1,"expired":0,"instances":1,"preserving":false}}`) {
+			t.Error(got)
+		}
 		wantAnswer(t, ask(t, d.Registry(), http.MethodDelete, "/eureka/apps/USERS/h:1"), http.StatusOK, "")
 		after(100 * time.Millisecond)
 		d.wantRoutes(t, `{}`)

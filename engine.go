@@ -35,15 +35,17 @@ var (
 	_ transport  = (*http1.Transport)(nil)
 )
 
-// proxyServer is the front door of the chosen engine. All requests stem from
-// base.
-func (g *Gateway) proxyServer(base context.Context) httpServer {
+// proxyServer is the front door of the chosen engine.
+func (g *Gateway) proxyServer(base context.Context) httpServer { return g.engineServer(base, g) }
+
+// engineServer serves a handler with the chosen engine. All requests stem from base.
+func (g *Gateway) engineServer(base context.Context, handler http.Handler) httpServer {
 	if g.config.Server.Engine == config.NetHTTP {
-		return g.standardServer(base, g)
+		return g.standardServer(base, handler)
 	}
 	limits := g.config.Gateway.Limits
 	return &http1.Server{
-		Handler:                  g,
+		Handler:                  handler,
 		Limits:                   http1.Limits{RequestLine: int(limits.MaxRequestLine), HeaderBytes: int(g.config.Server.MaxHeaderSize), Headers: limits.MaxHeaders},
 		HeaderTimeout:            limits.HeaderTimeout,
 		BodyTimeout:              limits.BodyTimeout,

@@ -52,8 +52,12 @@ func (v view) Ready() bool                       { return v.ready.Load() }
 func (v view) Refresh(ctx context.Context) error { return v.refreshFor(ctx, "management endpoint") }
 
 func (v view) Components() []admin.Component {
-	if v.eureka == nil {
-		return nil
+	var parts []admin.Component
+	if v.eureka != nil {
+		parts = append(parts, eurekaHealth(v.eureka))
 	}
-	return []admin.Component{eurekaHealth(v.eureka)}
+	if v.registry != nil {
+		parts = append(parts, registryHealth(v.registry))
+	}
+	return parts
 }
