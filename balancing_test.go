@@ -6,13 +6,16 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gozer-gateway/gozer"
 	"github.com/gozer-gateway/gozer/config"
+	"github.com/gozer-gateway/gozer/discovery"
 	"github.com/gozer-gateway/gozer/internal/backendtest"
 	"github.com/gozer-gateway/gozer/lb"
 )
@@ -269,5 +272,41 @@ users.ribbon: {listOfServers: "%s,%s", NFLoadBalancerPingClassName: PingUrl, NFL
 	r.stop()
 	if err := <-r.done; err != nil {
 		t.Error(err)
+	}
+}
+
+// C155 through the whole gateway: the servers of its own zone refuse, then are back.
+func TestDeadZoneOfTheGateway(t *testing.T) {
+	for _, affinity := range []string{"", "ribbon.EnableZoneAffinity: true\n"} {
+		t.Run("C155 "+affinity, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				instance := func(host, zone string) discovery.Instance {
+					return discovery.Instance{Service: "users", Host: host, Port: 80, Zone: zone}
+				}
+				d := discover(t, "gateway.zone: Z1\n"+affinity, discovery.Update{"users": {
+					instance("a1", "z1"), instance("a2", "z1"), instance("b1", "z2"), instance("b2", "z2"),
+				}})
+				defer d.end(t)
+				dead, refused := true, 0
+				d.SetTransport("users", roundTrip(func(r *http.Request) (*http.Response, error) {
+					if dead && strings.HasPrefix(r.URL.Host, "a") {
+						refused++
+						return nil, lb.NotSent(syscall.ECONNREFUSED)
+					}
+					return answerWith(func(r *http.Request) string { return r.URL.Host[:1] }).RoundTrip(r)
+				}))
+				for range 30 {
+					wantAnswer(t, get(t, d.Gateway, "/users/x"), http.StatusOK, "b")
+				}
+				if refused != 6 {
+					t.Errorf("%d refused attempts, want 6: three for each server to trip", refused)
+				}
+				dead = false
+				<-time.After(10 * time.Second) // the blackout
+				for range 10 {
+					wantAnswer(t, get(t, d.Gateway, "/users/x"), http.StatusOK, "a")
+				}
+			})
+		})
 	}
 }

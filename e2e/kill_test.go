@@ -154,6 +154,7 @@ gateway.load-balancing.ten.outliers: {enabled: true, max-share: 0.7}
 		{"ZoneAvoidanceRule and outliers, the default rule", "gateway.load-balancing.ten.outliers: {enabled: true, max-share: 0.7}\n", 0, 0.02},
 		{"plain round robin", `  NFLoadBalancerRuleClassName: com.netflix.loadbalancer.RoundRobinRule
 niws.loadbalancer.availabilityFilteringRule.filterCircuitTripped: false
+gateway.retry.ten.budget.enabled: false # it needs more retries than requests
 `, 0.4, 1},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
