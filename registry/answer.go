@@ -47,7 +47,10 @@ func encoded(e eureka.Encoder, apps *eureka.Applications, size int) *answer {
 
 // gzipped is the answer compressed.
 func (a *answer) gzipped() []byte {
-	a.zip.Do(func() { a.zipped = compress(a.plain) })
+	a.zip.Do(func() {
+		a.zipped = compress(a.plain)
+		a.wanted.Store(true)
+	})
 	return a.zipped
 }
 

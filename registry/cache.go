@@ -34,6 +34,7 @@ type answer struct {
 	plain   []byte
 
 	zip    sync.Once // the first reader who wants it compresses for all
+	wanted atomic.Bool
 	zipped []byte
 }
 
@@ -74,7 +75,7 @@ func (c *cache) slot(q question) *slot {
 	if s := old[q]; s != nil {
 		return s
 	}
-	if len(old) >= c.settings.MaxEntries {
+	if whole := q.kind == askAll || q.kind == askDelta; !whole && len(old) >= c.settings.MaxEntries {
 		return &slot{} // answered all the same, only not kept
 	}
 	next := make(generation, len(old)+1)
@@ -168,8 +169,12 @@ func (r *Registry) refreshCache(ctx context.Context) {
 
 func (r *Registry) refresh() {
 	for q, s := range r.cache.trim() {
-		if a := s.answer.Load(); a != nil && !r.valid(q, a) {
-			r.rebuild(q, s)
+		a := s.answer.Load()
+		if a == nil || r.valid(q, a) {
+			continue
+		}
+		if next := r.rebuild(q, s); a.wanted.Load() {
+			next.gzipped() // before a reader has to wait for it
 		}
 	}
 }

@@ -2,7 +2,6 @@ package registry
 
 import (
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/gozer-gateway/gozer/discovery/eureka"
@@ -28,7 +27,7 @@ func (a *api) read(next reader) http.HandlerFunc {
 // asked for by name and have not been read yet (spec 4.9). Clients go elsewhere.
 func (a *api) gate(next reader) reader {
 	return func(w http.ResponseWriter, req *http.Request, f form) {
-		if a.gated.Load() || !a.regions.ready(regionsOf(req)) {
+		if a.gated.Load() || !a.regions.ready(a.regionsOf(req)) {
 			w.WriteHeader(http.StatusForbidden)
 			return
 		}
@@ -38,7 +37,7 @@ func (a *api) gate(next reader) reader {
 
 func (a *api) getAll(w http.ResponseWriter, req *http.Request, f form) {
 	a.counters.getAll.count(false)
-	a.ask(w, req, question{kind: askAll, regions: regionsOf(req), form: f})
+	a.ask(w, req, question{kind: askAll, regions: a.regionsOf(req), form: f})
 }
 
 func (a *api) getDelta(w http.ResponseWriter, req *http.Request, f form) {
@@ -47,7 +46,7 @@ func (a *api) getDelta(w http.ResponseWriter, req *http.Request, f form) {
 		return
 	}
 	a.counters.getDelta.count(false)
-	a.ask(w, req, question{kind: askDelta, regions: regionsOf(req), form: f})
+	a.ask(w, req, question{kind: askDelta, regions: a.regionsOf(req), form: f})
 }
 
 func (a *api) getApp(w http.ResponseWriter, req *http.Request, f form) {
@@ -83,18 +82,12 @@ func fresh(req *http.Request) bool {
 	return false
 }
 
-// regionsOf gives the regions that a request names in the order of the alphabet.
-func regionsOf(req *http.Request) string {
+// regionsOf gives the regions that a request names, as far as there are any.
+func (a *api) regionsOf(req *http.Request) string {
 	if req.URL.RawQuery == "" {
 		return ""
 	}
-	list := strings.ToLower(req.URL.Query().Get("regions"))
-	if list == "" {
-		return ""
-	}
-	names := strings.Split(list, ",")
-	slices.Sort(names)
-	return strings.Join(names, ",")
+	return a.regions.known(req.URL.Query().Get("regions"))
 }
 
 func (a *api) getInstance(w http.ResponseWriter, req *http.Request, f form) {

@@ -51,6 +51,25 @@ func (s RegionSettings) allowed(region string) []string {
 	return s.Whitelist["global"]
 }
 
+// noRegion is a list of regions of which there is none.
+const noRegion = "-"
+
+// known brings a list of names into the one form in which it is looked up and cached:
+// those that there are, in their order. Of others there may be any number.
+func (g *regions) known(list string) string {
+	if list == "" {
+		return ""
+	}
+	names := strings.Split(strings.ToLower(list), ",")
+	var found []string
+	for _, one := range g.all {
+		if slices.Contains(names, one.name) {
+			found = append(found, one.name)
+		}
+	}
+	return cmp.Or(strings.Join(found, ","), noRegion)
+}
+
 // named gives the regions of a list between commas; "" means what is shown to those
 // who name none.
 func (g *regions) named(list string) []*region {
