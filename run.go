@@ -14,8 +14,8 @@ import (
 // Run opens the listeners and serves until ctx ends, then drains: it stops
 // being ready, has the registry say OUT_OF_SERVICE, waits gateway.shutdown.wait,
 // stops accepting, lets requests in flight end within
-// spring.lifecycle.timeout-per-shutdown-phase, cancels the rest, closes idle
-// connections and leaves the registry. With "server.shutdown: immediate" it cancels
+// spring.lifecycle.timeout-per-shutdown-phase, leaves the registry, cancels the rest
+// and closes idle connections. With "server.shutdown: immediate" it cancels
 // at once. It returns nil after a clean drain. Call it once.
 func (g *Gateway) Run(ctx context.Context) error {
 	servers, err := g.listen(ctx)
@@ -37,11 +37,11 @@ func (g *Gateway) Run(ctx context.Context) error {
 	proxy, management := addresses(servers)
 	g.options.opened(g, proxy, management)
 	registered := g.register(servers)
-	defer registered.end(g)
 	select {
 	case <-ctx.Done():
 		return g.shutDown(servers, registered)
 	case err := <-failed:
+		registered.end(g)
 		g.closeAll(servers)
 		return err
 	}
@@ -129,6 +129,7 @@ func (g *Gateway) shutDown(servers []*server, registered *registration) error {
 	cfg := g.snapshot.Load().config
 	g.ready.Store(false)
 	defer g.closeAll(servers)
+	defer registered.end(g) // before its registry closes, should that be our own
 	if !cfg.Server.Graceful {
 		g.options.logger.Info("shutting down at once")
 		return nil
