@@ -128,10 +128,10 @@ func listNames() []string {
 }
 
 // serverList makes the list, nil for an unknown name. Without a name it is listOfServers
-// if that is set, else what discovery knows.
+// if that is set or discovery is not to be asked, else what discovery knows.
 func (g *Gateway) serverList(cfg *config.Config, id string, r config.Ribbon) lb.ServerList {
 	switch name := short(r.Balancing.List.Name); {
-	case name == "" && len(r.Servers) > 0, name == "ConfigurationBasedServerList", name == "StaticServerList":
+	case name == "" && (len(r.Servers) > 0 || !cfg.Balancers.Discover), name == "ConfigurationBasedServerList", name == "StaticServerList":
 		return lb.StaticServerList(listedServers(r))
 	case name == "", name == "DiscoveryEnabledNIWSServerList", name == "DomainExtractingServerList":
 		return g.discoveredList(cfg, id, r)

@@ -35,6 +35,9 @@ func TestPartsOfABalancer(t *testing.T) {
 		"ribbon 152 without listOfServers": {
 			"users.ribbon.ConnectTimeout: 500", "*lb.ZoneAvoidance lb.DummyPing *lb.DiscoveryEnabledServerList *lb.ZonePreferenceFilter class=1",
 		},
+		"ribbon 152 without discovery": {
+			"ribbon.eureka.enabled: false\nusers.ribbon.ConnectTimeout: 500", "*lb.ZoneAvoidance lb.DummyPing lb.StaticServerList *lb.ZonePreferenceFilter class=1",
+		},
 		"ribbon 151 five class names": {
 			"users.ribbon:\n  NFLoadBalancerRuleClassName: " + java + "RandomRule\n  NFLoadBalancerPingClassName: " + java + "PingUrl\n" +
 				"  NIWSServerListClassName: com.netflix.niws.loadbalancer.DiscoveryEnabledNIWSServerList\n  listOfServers: a\n" +

@@ -98,4 +98,5 @@ type Balancers struct {
 	ActiveWindow             time.Duration
 	ActiveLimit              int // for services without one of their own
 	ApproximateZone          bool
+	Discover                 bool // servers of services that name none
 }

@@ -86,6 +86,7 @@ func balancerKeys() []Key {
 		boolean("niws.loadbalancer.availabilityFilteringRule.filterCircuitTripped", "true", "take servers out of rotation whose connections fail", func(b *Balancers) *bool { return &b.AvoidTripped }),
 		number("niws.loadbalancer.availabilityFilteringRule.activeConnectionsLimit", "-1", "`ActiveConnectionsLimit` of services without their own", -1, math.MaxInt32, func(b *Balancers) *int { return &b.ActiveLimit }),
 		duration("niws.loadbalancer.serverStats.activeRequestsCount.effectiveWindowSeconds", "600", "time without a request after which active requests of a server are forgotten", time.Second, time.Second, func(b *Balancers) *time.Duration { return &b.ActiveWindow }),
+		boolean("ribbon.eureka.enabled", "true", "whether services without `listOfServers` take their servers from discovery", func(b *Balancers) *bool { return &b.Discover }),
 		boolean("ribbon.eureka.approximateZoneFromHostname", "false", "take what follows the first dot of an instance's host as its zone if it names none", func(b *Balancers) *bool { return &b.ApproximateZone }),
 	)...)
 }

@@ -116,8 +116,7 @@ func meaninglessRibbonNames() []string {
 
 func deadRibbonRows() []row[Ribbon] {
 	return []row[Ribbon]{
-		only[Ribbon](Planned, "eureka.enabled", "false", "there is no discovery; services need `listOfServers`"),
-		dead[Ribbon](Planned, "eureka.**", "there is no discovery; services need `listOfServers`"),
+		dead[Ribbon](Ignored, "eureka.**", "it configures a part of the Java client that does not exist here"),
 		only[Ribbon](Ignored, "httpclient.enabled", "true", "there is one built-in client"),
 		only[Ribbon](Ignored, "okhttp.enabled", "false", "there is one built-in client"),
 		only[Ribbon](Ignored, "restclient.enabled", "false", "there is one built-in client"),
