@@ -29,6 +29,7 @@ type serverConn struct {
 
 	reading, writing vigil
 	current          atomic.Pointer[exchange] // the request that is being handled
+	cut              atomic.Bool              // the connection was ended from outside
 
 	in     reader
 	served int
@@ -205,6 +206,7 @@ func (c *serverConn) cancel() {
 
 // cutOff ends the connection from outside.
 func (c *serverConn) cutOff() {
+	c.cut.Store(true)  // for a request that is not current yet
 	_ = c.conn.Close() // wakes whoever waits for it
 	c.cancel()
 }

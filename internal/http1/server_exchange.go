@@ -96,7 +96,7 @@ func (x *exchange) handle() (ok bool) {
 	if !c.reading.keep(phase, c.server.clock.ticks.Load()+patience) {
 		return false
 	}
-	if c.base.Err() != nil {
+	if c.base.Err() != nil || c.cut.Load() {
 		x.context.cancel()
 	}
 	if c.head.target == "*" {
