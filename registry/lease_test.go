@@ -110,6 +110,43 @@ func TestEffectiveStatus(t *testing.T) {
 	})
 }
 
+func TestOverridesAndTheirInstances(t *testing.T) {
+	t.Run("a cancellation ends the override", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			n, i := start(t), instance("a", "h:1")
+			n.register(i)
+			n.set(i, eureka.OutOfService)
+			n.want(200, http.MethodDelete, "/eureka/apps/A/h:1", "")
+			n.register(i)
+			n.wantStatus(i, eureka.Up, eureka.Unknown)
+		})
+	})
+	t.Run("an older time of the operator's leaves the instance's own", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			n, i := start(t), instance("a", "h:1", dirty(100))
+			n.register(i)
+			for sent, want := range map[string]int64{"99": 100, "": 100, "101": 101} {
+				n.want(200, http.MethodPut, "/eureka/apps/A/h:1/status?value=DOWN&lastDirtyTimestamp="+sent, "")
+				if got := n.get("A", "h:1").LastDirty.UnixMilli(); got != want {
+					t.Errorf("%q: %d, want %d", sent, got, want)
+				}
+				n.unset(i, eureka.Up)
+				n.want(200, http.MethodDelete, "/eureka/apps/A/h:1", "")
+				n.register(i)
+			}
+		})
+	})
+	t.Run("an expired instance is shown while nothing expires", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			n, i := start(t), instance("a", "h:1", lasting(time.Second))
+			n.register(i)
+			pass(time.Minute)
+			n.wantStatus(i, eureka.Up, eureka.Unknown)
+			n.set(i, eureka.Down)
+		})
+	})
+}
+
 func TestOlderRegistration(t *testing.T) {
 	t.Run("eureka 43 changes nothing", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
