@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -32,7 +33,9 @@ type world struct {
 	log      bytes.Buffer
 	server   *memhttp.Server
 	stop     func()
-	asked    []string
+
+	mu    sync.Mutex // guards asked
+	asked []string
 }
 
 // startRegistry runs the real registry at registry:8761.
@@ -54,7 +57,9 @@ func (w *world) startRegistry(t *testing.T) {
 	handler := r.Handler()
 	w.server = w.Serve(t, "registry:8761", http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
 		if req.Method != http.MethodGet {
+			w.mu.Lock()
 			w.asked = append(w.asked, req.Method+" "+req.URL.EscapedPath()+" "+req.URL.Query().Get("value"))
+			w.mu.Unlock()
 		}
 		handler.ServeHTTP(rw, req)
 	}))
@@ -63,6 +68,15 @@ func (w *world) startRegistry(t *testing.T) {
 }
 
 const withRegistry = "eureka.client.service-url.defaultZone: http://user:s3cret@registry:8761/eureka/\n"
+
+// take gives what the registry was told since the last time.
+func (w *world) take() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	asked := w.asked
+	w.asked = nil
+	return asked
+}
 
 // startGateway runs a gateway with the settings and the registry.
 func (w *world) startGateway(t *testing.T, yaml string) {
@@ -145,7 +159,7 @@ func TestOneKeyMakesServicesKnown(t *testing.T) {
 
 		t.Log("the gateway has registered")
 		if status := w.ask(t, http.MethodGet, "apps/EDGE/gw.test:Edge:8080", nil); status != http.StatusOK {
-			t.Errorf("its instance answers %d; asked %q", status, w.asked)
+			t.Errorf("its instance answers %d; asked %q", status, w.take())
 		}
 
 		t.Log("a change is pushed")
@@ -207,7 +221,7 @@ func TestRegistryDownDoesNotDelayTheStart(t *testing.T) {
 			t.Errorf("servers %+v", server)
 		}
 		if status := w.ask(t, http.MethodGet, "apps/UNKNOWN/gw.test:unknown:8080", nil); status != http.StatusOK {
-			t.Errorf("the gateway has not registered: %d, %q", status, w.asked)
+			t.Errorf("the gateway has not registered: %d, %q", status, w.take())
 		}
 
 		t.Log("later the registry goes, the list stays")
@@ -227,10 +241,10 @@ func TestGoodbye(t *testing.T) {
 		w.startRegistry(t)
 		w.startGateway(t, "gateway.shutdown.wait: 5s\nspring.application.name: edge\n")
 		pass(time.Second)
-		w.asked = nil
+		w.take()
 		w.at.stop()
 		pass(time.Second)
-		if diff := cmp.Diff([]string{"PUT /eureka/apps/EDGE/gw.test:edge:8080/status OUT_OF_SERVICE"}, w.asked); diff != "" {
+		if diff := cmp.Diff([]string{"PUT /eureka/apps/EDGE/gw.test:edge:8080/status OUT_OF_SERVICE"}, w.take()); diff != "" {
 			t.Error(diff)
 		}
 		if conn, err := w.Dial(t.Context(), "", ":8080"); err != nil {
@@ -240,7 +254,7 @@ func TestGoodbye(t *testing.T) {
 		}
 		pass(10 * time.Second)
 		w.end(t)
-		if diff := cmp.Diff("DELETE /eureka/apps/EDGE/gw.test:edge:8080 ", w.asked[len(w.asked)-1]); diff != "" {
+		if diff := cmp.Diff("DELETE /eureka/apps/EDGE/gw.test:edge:8080 ", strings.Join(w.take(), "\n")); diff != "" {
 			t.Error(diff)
 		}
 		if status := w.ask(t, http.MethodGet, "apps/EDGE", nil); status != http.StatusNotFound {
