@@ -66,9 +66,14 @@ func repeat(conn net.Conn) {
 // proxying is the address of a gateway before an upstream, both on sockets.
 func proxying(tb testing.TB, engine string) string {
 	tb.Helper()
+	return proxyingTo(tb, engine, replying(tb))
+}
+
+func proxyingTo(tb testing.TB, engine, upstream string) string {
+	tb.Helper()
 	l := loopback(tb)
 	front := gozer.WithListen(func(context.Context, string) (net.Listener, error) { return l, nil })
-	yaml := usersAt("server.http1.engine: "+engine+"\nmanagement.server.port: -1\n", replying(tb))
+	yaml := usersAt("server.http1.engine: "+engine+"\nmanagement.server.port: -1\n", upstream)
 	r := run(tb, newGateway(tb, yaml, front))
 	tb.Cleanup(func() {
 		r.stop()

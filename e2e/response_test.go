@@ -314,3 +314,23 @@ func TestHeadDoesNotWaitForTheBody(t *testing.T) {
 		}
 	}
 }
+
+// http M39: trailer fields pass, also those that the upstream has not announced.
+func TestUnannouncedTrailers(t *testing.T) {
+	t.Parallel()
+	for _, kind := range kinds {
+		raw := backendtest.StartRaw(t, backendtest.Step{
+			Reply: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nX-Late: yes\r\nCookie: no\r\n\r\n",
+		})
+		g := startGateway(t, bothYAML(raw.Addr))
+		res, err := newClient(t).Get(g.URL("/" + kind + "/x")) //nolint:noctx // ends with the client
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(res.Body)
+		res.Body.Close()
+		if string(body) != "ok" || err != nil || res.Trailer.Get("X-Late") != "yes" || res.Trailer.Get("Cookie") != "" {
+			t.Errorf("%s: %q, %v, trailer %v", kind, body, err, res.Trailer)
+		}
+	}
+}

@@ -47,3 +47,28 @@ func TestUploadsThatStall(t *testing.T) {
 		})
 	}
 }
+
+// An upstream that hangs up or talks nonsense while the client is still sending has
+// failed, and not the client.
+func TestUpstreamFailsDuringAnUpload(t *testing.T) {
+	nativeOnly(t)
+	t.Parallel()
+	for _, kind := range kinds {
+		for how, answer := range map[string]backendtest.Step{
+			"hangs up": {Close: true},
+			"nonsense": {Reply: "SSH-2.0-OpenSSH\r\n", Close: true},
+		} {
+			for _, framing := range []string{"Content-Length: 30000", "Transfer-Encoding: chunked"} {
+				t.Run(kind+", "+how+", "+framing, func(t *testing.T) {
+					t.Parallel()
+					raw := backendtest.StartRaw(t, answer)
+					g := startGateway(t, bothYAML(raw.Addr))
+					c := dial(t, g.Proxy)
+					write(t, c, lines("POST /"+kind+"/x HTTP/1.1", "Host: a", framing))
+					write(t, c, "5\r\nhello\r\n")
+					nextFinal(t, bufio.NewReader(c), http.MethodPost).wantStatus(t, http.StatusBadGateway)
+				})
+			}
+		}
+	}
+}

@@ -70,6 +70,7 @@ type Context struct {
 	aborted    bool
 	switched   string   // what the upstream says it has switched to
 	connection []string // the upstream's Connection field
+	received   received
 
 	chain      *Chain
 	passed     time.Duration // from Start to the end of the last filter
@@ -131,15 +132,15 @@ func (c *Context) Receive(res *http.Response) {
 	headers.Strip(res.Header)
 	c.dropIgnoredReceived(res.Header)
 	c.upstream = closeBoth(c.upstream, res.Body)
-	received := c.newResponse()
-	*received = Response{
+	own := c.newResponse()
+	*own = Response{
 		Status:        res.StatusCode,
 		Header:        res.Header,
 		Body:          res.Body,
 		ContentLength: res.ContentLength,
 		Trailer:       res.Trailer,
 	}
-	c.Response = received
+	c.Response, c.received = own, received{res, own}
 }
 
 // Writer is the client's side of the exchange. SendResponse and SendError
@@ -201,7 +202,7 @@ func (c *Context) Clone() *Context {
 		d.Response = &res
 	}
 	d.writer = writer{ResponseWriter: nobody{}, committed: true}
-	d.upstream, d.body = nil, nil
+	d.upstream, d.body, d.received = nil, nil, received{}
 	d.ignored.more = slices.Clone(c.ignored.more)
 	d.executions = slices.Clone(c.executions)
 	d.attributes = slices.Clone(c.attributes)

@@ -11,9 +11,20 @@ import (
 // those that Connection has named, and fields about framing, routing,
 // authentication or the kind of content.
 func (c *Context) CleanTrailer() {
-	if c.Response != nil {
-		cleanTrailer(c.Response.Trailer, c.connection, c.ignored)
+	if c.Response == nil {
+		return
 	}
+	if late := c.received; late.own == c.Response && c.Response.Trailer == nil {
+		c.Response.Trailer = late.res.Trailer
+	}
+	cleanTrailer(c.Response.Trailer, c.connection, c.ignored)
+}
+
+// received is what an upstream has answered, whose trailer may be there only when
+// the body has been read, and the Response that was made of it.
+type received struct {
+	res *http.Response
+	own *Response
 }
 
 // cleanTrailer does the same with what the client sends.

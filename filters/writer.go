@@ -24,8 +24,8 @@ func (w *writer) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// headSender is a client's side that takes a whole head at once. SendHead keeps
-// header, and does nothing if it fails or returns false.
+// headSender is a client's side that takes a whole head at once. SendHead may change
+// header and does not keep it; it does nothing if it fails or returns false.
 type headSender interface {
 	SendHead(status int, header http.Header, length int64) (bool, error)
 }

@@ -23,7 +23,7 @@ func blame(c *filters.Context, err error) error {
 }
 
 // clientsFailure returns what made a call fail if it was not the upstream: a
-// client's body that could not be read to its end or was still being waited for,
+// client's body that could not be read to its end or was still being waited for when time was up,
 // or a filter's that does not keep to its length, or what filters have made of the
 // request.
 func clientsFailure(c *filters.Context, err error) error {
@@ -36,10 +36,15 @@ func clientsFailure(c *filters.Context, err error) error {
 		return &filters.StatusError{Status: http.StatusInternalServerError, Cause: "Invalid request body", Err: err}
 	case failure != nil:
 		return brokenBody(failure)
-	case c.AwaitsBody():
+	case c.AwaitsBody() && timedOut(err):
 		return &filters.StatusError{Status: http.StatusRequestTimeout, Cause: "Request body did not arrive in time", Err: err}
 	}
 	return nil
+}
+
+func timedOut(err error) bool {
+	timeout, ok := errors.AsType[net.Error](err)
+	return ok && timeout.Timeout() || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ribboncmd.ErrTimeout)
 }
 
 func isUnsendable(err error) bool {

@@ -38,7 +38,7 @@ func (a *asker) ask(p []byte) (int, error) {
 		err = a.failure
 	}
 	if err == nil && a.written < len(p) {
-		n, err := c.Write(p[a.written:])
+		n, err := c.write(p[a.written:])
 		return a.written + n, err
 	}
 	return a.written, err

@@ -80,7 +80,7 @@ func (c *clientConn) close() {
 // Read is for the reader.
 func (c *clientConn) Read(p []byte) (int, error) {
 	if c.pacing {
-		c.arm(c.deadline())
+		c.armNext(c.deadline())
 	}
 	n, err := c.Conn.Read(p)
 	for n == 0 && c.early(err) {
@@ -122,6 +122,11 @@ func (c *clientConn) send(p []byte) (int, error) {
 	if c.used && !c.alive() {
 		return 0, errDead
 	}
+	return c.write(p)
+}
+
+// write sends all of p.
+func (c *clientConn) write(p []byte) (int, error) {
 	n, err := c.Write(p)
 	for c.early(err) {
 		var more int
@@ -139,6 +144,16 @@ func (c *clientConn) arm(at time.Time) {
 	if c.exact || c.timer.IsZero() || !at.IsZero() && at.Before(c.timer) {
 		c.armExactly(at)
 	}
+}
+
+// armNext is arm for a read beside which somebody else may write.
+func (c *clientConn) armNext(at time.Time) {
+	if c.exact {
+		c.due = at
+		c.armRead(at)
+		return
+	}
+	c.arm(at)
 }
 
 // early reports that err is the passing of an earlier deadline than the one

@@ -30,6 +30,8 @@ type serverConn struct {
 	reading, writing vigil
 	current          atomic.Pointer[exchange] // the request that is being handled
 	cut              atomic.Bool              // the connection was ended from outside
+	moves            atomic.Uint64            // pieces of bodies that move from socket to socket
+	stall            stall                    // of the sweeper
 
 	in     reader
 	served int
@@ -44,7 +46,8 @@ type serverConn struct {
 // the next one.
 type work struct {
 	head           head
-	request        http.Request
+	request        *http.Request // of the exchange
+	plain          http.Request  // for those without a body
 	url            url.URL
 	header         http.Header
 	values         []string
@@ -53,7 +56,9 @@ type work struct {
 }
 
 func newWork(c *serverConn) *work {
-	return &work{header: http.Header{}, responseHeader: http.Header{}, out: output{conn: c}}
+	w := &work{header: http.Header{}, responseHeader: http.Header{}, out: output{conn: c}}
+	w.request = &w.plain
+	return w
 }
 
 func newServerConn(base context.Context, s *Server, conn net.Conn) *serverConn {
@@ -182,7 +187,8 @@ func (c *serverConn) turnAway() {
 // not keep it in memory.
 func (c *serverConn) forget() {
 	c.head.forget()
-	c.request = http.Request{}
+	c.plain = http.Request{}
+	c.request = &c.plain
 	c.header = emptied(c.header)
 	c.responseHeader = emptied(c.responseHeader)
 	clear(c.values)

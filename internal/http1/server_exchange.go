@@ -40,14 +40,21 @@ func (c *serverConn) receive() (*exchange, error) {
 // fillRequest makes of the head what net/http would make of it.
 func (c *serverConn) fillRequest(x *exchange) {
 	h := &c.head
-	c.values = h.fillHeader(c.header, c.values)
-	c.request = http.Request{
+	header := c.header
+	if h.framing == noBody {
+		c.values = h.fillHeader(header, c.values)
+	} else { // whoever is left behind with the body may look at it later
+		header = make(http.Header, len(h.fields))
+		h.fillHeader(header, nil)
+		c.request = new(http.Request)
+	}
+	*c.request = http.Request{
 		Method:        h.method,
 		URL:           &c.url,
 		Proto:         "HTTP/1.1",
 		ProtoMajor:    1,
 		ProtoMinor:    h.minor,
-		Header:        c.header,
+		Header:        header,
 		Body:          http.NoBody,
 		ContentLength: h.length,
 		Close:         !h.persistent(),
@@ -59,7 +66,7 @@ func (c *serverConn) fillRequest(x *exchange) {
 	if h.minor == 0 {
 		c.request.Proto = "HTTP/1.0"
 	}
-	c.request = *c.request.WithContext(&x.context)
+	*c.request = *c.request.WithContext(&x.context)
 	if h.framing != noBody {
 		x.expectBody()
 	}
@@ -102,7 +109,7 @@ func (x *exchange) handle() (ok bool) {
 	if c.head.target == "*" {
 		x.response.Header()["Content-Length"] = []string{"0"}
 	} else {
-		c.server.Handler.ServeHTTP(&x.response, &c.request)
+		c.server.Handler.ServeHTTP(&x.response, c.request)
 	}
 	return x.response.finish()
 }

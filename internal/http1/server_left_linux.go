@@ -25,3 +25,14 @@ func clientLeft(socket syscall.RawConn, closed bool) bool {
 	})
 	return left
 }
+
+// takes asks the socket whether something can be written to it.
+func takes(socket syscall.RawConn) bool {
+	ready := true
+	_ = socket.Control(func(fd uintptr) { // as above
+		fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLOUT}} //nolint:gosec // file descriptors are small
+		n, err := unix.Poll(fds, 0)
+		ready = err != nil || n > 0
+	})
+	return ready
+}

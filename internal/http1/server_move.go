@@ -3,7 +3,6 @@ package http1
 import (
 	"io"
 	"net"
-	"time"
 )
 
 const (
@@ -39,8 +38,9 @@ func (w *response) move(src io.Reader) (moved int64, err error) {
 
 func (w *response) movePiece(client *net.TCPConn, body *Body, size int64) (int64, error) {
 	c := w.conn()
-	if s, patience := c.server, body.patience(); s.WriteTimeout > 0 && patience > 0 {
-		c.writing.keep(phaseWrite, s.clock.after(s.WriteTimeout+patience))
+	if c.server.WriteTimeout > 0 {
+		c.moves.Add(1)
+		c.writing.keep(phaseMove, c.server.clock.ticks.Load()+patience)
 	}
 	n, readErr, writeErr := body.move(client, size)
 	c.writing.rest()
@@ -52,12 +52,24 @@ func (w *response) movePiece(client *net.TCPConn, body *Body, size int64) (int64
 	return n, readErr
 }
 
-// patience is how long the upstream may pause, 0 for ever.
-func (b *Body) patience() time.Duration {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.lease.conn == nil {
-		return 0
+// stall is what the sweeper knows of a body that moves.
+type stall struct {
+	moves uint64 // done when it last looked
+	since uint64 // the tick since which the client takes nothing; 0: it does
+}
+
+// lookAtMove ends a move whose client has taken nothing for WriteTimeout. The two
+// ends of a move wait for each other, so it asks the client's socket which it is.
+func (c *serverConn) lookAtMove(state, now uint64) {
+	s := &c.stall
+	if moves := c.moves.Load(); moves != s.moves || takes(c.socket) {
+		*s = stall{moves: moves}
+	} else if s.since == 0 {
+		s.since = now - patience
 	}
-	return b.lease.conn.patience
+	if s.since != 0 && now-s.since > uint64(c.server.WriteTimeout/tick) {
+		c.expireWriting(state)
+		return
+	}
+	c.writing.replace(state, phaseMove, now+patience)
 }

@@ -89,7 +89,7 @@ func (w *response) WriteHeader(status int) {
 
 func (w *response) start(status int) {
 	w.fix(status)
-	w.closing = w.closing || status == http.StatusSwitchingProtocols || w.mustClose()
+	w.closing = w.closing || status == http.StatusSwitchingProtocols || w.mustClose(w.header)
 	w.length = announcedLength(w.header["Content-Length"])
 	w.sniff = w.wantsType()
 	w.trailers = announcedTrailers(w.header["Trailer"])
@@ -110,12 +110,12 @@ func (w *response) fix(status int) {
 
 // mustClose reports why the connection should end with this response, apart
 // from what the client wants.
-func (w *response) mustClose() bool {
+func (w *response) mustClose(header http.Header) bool {
 	x := w.exchange
 	if x.conn.server.closing.Load() || x.body != nil && x.body.abandoned() {
 		return true
 	}
-	for _, value := range w.header["Connection"] {
+	for _, value := range header["Connection"] {
 		for option := range members(value) {
 			if strings.EqualFold(option, "close") {
 				return true
@@ -152,19 +152,17 @@ func (w *response) wantsType() bool {
 // writeFields puts the head into the output, without its end, or another one if
 // that cannot be sent.
 func (w *response) writeFields() {
-	if err := w.tryFields(message{}); err != nil {
+	if err := w.tryFields(w.header, message{}); err != nil {
 		w.fail(err)
-		w.header = http.Header{}
-		_ = w.tryFields(message{}) // nothing in it can be wrong
+		_ = w.tryFields(nil, message{}) // nothing in it can be wrong
 	}
 }
 
 // tryFields puts the head into the output, without its end, unless it cannot be
 // sent.
-func (w *response) tryFields(m message) error {
+func (w *response) tryFields(header http.Header, m message) error {
 	o := w.out()
 	o.begin()
-	header := w.header
 	if len(w.trailers) > 0 {
 		header = maps.Clone(header)
 		for _, name := range w.trailers {

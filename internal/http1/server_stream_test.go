@@ -134,7 +134,13 @@ func TestServerCopies(t *testing.T) {
 // what the copy of each body gave.
 func relaying(t *testing.T, upstream string, s *http1.Server) (addr string, outcome chan error) {
 	t.Helper()
-	transport := newTransport(t, http1.TransportSettings{ReadTimeout: time.Second})
+	return relayingPatiently(t, upstream, s, time.Second)
+}
+
+// relayingPatiently is relaying with a read timeout.
+func relayingPatiently(t *testing.T, upstream string, s *http1.Server, patience time.Duration) (addr string, outcome chan error) {
+	t.Helper()
+	transport := newTransport(t, http1.TransportSettings{ReadTimeout: patience})
 	outcome = make(chan error, 1)
 	note := func(err error) {
 		select {
@@ -217,10 +223,25 @@ func TestServerRelays(t *testing.T) {
 		_, _ = io.Copy(w, zeros{})
 	})
 	t.Run("a client that stalls", func(t *testing.T) {
-		addr, outcome := relaying(t, endless, &http1.Server{WriteTimeout: 300 * time.Millisecond})
+		addr, outcome := relayingPatiently(t, endless, &http1.Server{WriteTimeout: 300 * time.Millisecond}, time.Hour)
 		dialRaw(t, addr).send(get)
 		if err := <-outcome; !isWrite(err) {
 			t.Errorf("the copy ended with %v", err)
+		}
+	})
+	t.Run("an upstream that pauses for longer than a client may", func(t *testing.T) {
+		slow := answering(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+			_, _ = io.WriteString(w, body[:len(body)/2])
+			_ = http.NewResponseController(w).Flush() // the client sees it
+			<-time.After(time.Second)
+			_, _ = io.WriteString(w, body[len(body)/2:])
+		})
+		addr, outcome := relayingPatiently(t, slow, &http1.Server{WriteTimeout: 200 * time.Millisecond}, time.Hour)
+		c := dialRaw(t, addr)
+		c.send(lastGet)
+		if got := c.rest(); <-outcome != nil || !strings.HasSuffix(got, body) {
+			t.Errorf("%d bytes", len(got))
 		}
 	})
 	t.Run("a client that leaves", func(t *testing.T) {

@@ -73,8 +73,9 @@ func misbehave(t *testing.T, addr string, id int) {
 			t.Errorf("%d requests, statuses %s", count+1, answers)
 		}
 	}
-	for n, found := range strings.Split(string(got), "<")[1:] {
-		if want := strconv.Itoa(id + n); n < count && len(found) > len(want) && !strings.HasPrefix(found, want+">") {
+	for n, answer := range strings.Split(string(got), "HTTP/1.1 ")[1:] {
+		_, found, begun := strings.Cut(answer, "<") // there is no body if the client was taken for one that has left
+		if want := strconv.Itoa(id + n); n < count && begun && len(found) > len(want) && !strings.HasPrefix(found, want+">") {
 			t.Errorf("response %d is %.20q, want %s", n, found, want)
 		}
 	}

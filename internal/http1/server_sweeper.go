@@ -51,7 +51,11 @@ func (s *Server) due(list []*serverConn, now uint64) []*serverConn {
 // tend looks after one connection.
 func (c *serverConn) tend(now uint64) {
 	if state, due := c.writing.due(now); due {
-		c.expireWriting(state)
+		if waiting, _ := unpackVigil(state); waiting == phaseMove {
+			c.lookAtMove(state, now)
+		} else {
+			c.expireWriting(state)
+		}
 	}
 	state, due := c.reading.due(now)
 	if !due {

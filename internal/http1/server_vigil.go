@@ -17,6 +17,7 @@ const (
 	phaseHandler       // the handler
 	phaseLinger        // the client to close after the last response
 	phaseWrite         // the client to take what is sent
+	phaseMove          // the client or the upstream, whose body moves from socket to socket
 	phaseExpired       // nothing any more: it took too long
 )
 
