@@ -16,6 +16,7 @@ type asker struct {
 	socket  syscall.RawConn
 	visit   func(fd uintptr) bool // bound once
 	out     []byte
+	lent    *buffer // holds out; nil if it is still needed, or has been given back
 	asked   bool
 	written int
 	failure error
@@ -25,15 +26,16 @@ type asker struct {
 func (a *asker) able() bool { return a.socket != nil }
 
 // ask sends p and returns when something of the answer is in the reader. It
-// returns how much of p was sent.
-func (a *asker) ask(p []byte) (int, error) {
+// returns how much of p was sent. lent, if it is not nil, holds p and is given back
+// as soon as that is possible.
+func (a *asker) ask(p []byte, lent *buffer) (int, error) {
 	c := a.conn
-	a.out, a.asked, a.written, a.failure = p, false, 0, nil
+	a.out, a.lent, a.asked, a.written, a.failure = p, lent, false, 0, nil
+	defer a.giveBack()
 	err := a.socket.Read(a.visit)
 	for c.early(err) {
 		err = a.socket.Read(a.visit)
 	}
-	a.out = nil
 	if err == nil {
 		err = a.failure
 	}
@@ -42,4 +44,12 @@ func (a *asker) ask(p []byte) (int, error) {
 		return a.written + n, err
 	}
 	return a.written, err
+}
+
+// giveBack ends the use of out.
+func (a *asker) giveBack() {
+	if a.lent != nil {
+		a.conn.reader.pool.put(a.lent)
+	}
+	a.out, a.lent = nil, nil
 }

@@ -31,7 +31,13 @@ func (a *asker) visitNow(fd uintptr) bool {
 		a.failure = os.NewSyscallError("write", errno)
 		return true
 	}
-	return a.written < len(a.out)
+	if a.written < len(a.out) {
+		return true
+	}
+	if a.lent != nil {
+		a.giveBack()
+	}
+	return false
 }
 
 func (a *asker) dead(fd uintptr) bool {

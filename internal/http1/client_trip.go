@@ -126,6 +126,11 @@ func (x *trip) inline() bool {
 // attempt makes the exchange on an idle connection, or on a new one if conn is
 // nil. After an error the connection is closed.
 func (x *trip) attempt(conn *clientConn) (*http.Response, error) {
+	if x.lent == nil {
+		if err := x.compose(); err != nil {
+			return nil, err
+		}
+	}
 	if conn == nil {
 		raw, err := x.transport.dialer.dial(x.ctx, x.host.origin)
 		if err != nil {
@@ -167,7 +172,7 @@ func (x *trip) send() error {
 	if long || !x.conn.asker.able() {
 		n, err = x.conn.send(x.out)
 	} else {
-		n, err = x.conn.asker.ask(x.out)
+		n, err = x.ask()
 	}
 	x.wrote = n > 0
 	if err != nil {
@@ -177,6 +182,17 @@ func (x *trip) send() error {
 		x.upload = startUpload(x)
 	}
 	return nil
+}
+
+// ask sends a short request and waits for its answer, without out if that can be
+// made again.
+func (x *trip) ask() (int, error) {
+	out, lent := x.out, x.lent
+	if x.message.framing != noBody {
+		return x.conn.asker.ask(out, nil)
+	}
+	x.out, x.lent = nil, nil
+	return x.conn.asker.ask(out, lent)
 }
 
 // compose makes out, before there is a connection: a client may take its time for a

@@ -29,6 +29,9 @@ func (c *serverConn) receive() (*exchange, error) {
 	if err := h.fillURL(&c.url); err != nil {
 		return nil, err
 	}
+	if h.framing == noBody {
+		c.in.release() // a thousand requests that wait need no buffers
+	}
 	x := &exchange{conn: c}
 	x.context.exchange = x
 	x.context.downstream.interim, x.context.downstream.crowd = &x.response, &c.server.crowd
