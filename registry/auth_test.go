@@ -82,6 +82,18 @@ func TestAuthentication(t *testing.T) {
 			n.want(404, http.MethodPut, "/eureka/apps/billing/h:1", "", peer, fromPeer)
 		})
 	})
+	t.Run("nobody changes another's application by giving its instance's id", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			n, theirs := start(t, users), instance("mail", "h:1")
+			n.want(204, http.MethodPost, "/eureka/apps/MAIL", document(theirs), operator, sendJSON)
+			n.want(204, http.MethodPost, "/eureka/apps/BILLING", document(instance("billing", "h:1")), billing, sendJSON)
+			n.want(200, http.MethodPut, "/eureka/apps/BILLING/h:1/status?value=OUT_OF_SERVICE", "", billing)
+			n.want(200, http.MethodPut, "/eureka/apps/MAIL/h:1", "", operator)
+			if got := n.want(200, http.MethodGet, "/eureka/apps/MAIL/h:1", "", operator, asJSON); !strings.Contains(got.body, `"status":"UP"`) {
+				t.Error(got.body)
+			}
+		})
+	})
 	t.Run("reading may be free", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			n := start(t, users, func(s *registry.Settings) { s.Auth.AnonymousRead = true })

@@ -26,7 +26,7 @@ func (r *Registry) cancel(key instanceKey, c cause, replicated bool) bool {
 	defer r.mu.Unlock()
 	l := r.find(key.app, key.id)
 	r.canceled.add(pastLease{now.Round(0), key.label(), string(c)})
-	r.overrides.remove(key.id)
+	r.overrides.remove(key)
 	if l == nil {
 		r.counters.cancelNotFound.count(replicated)
 		return false
@@ -78,7 +78,7 @@ func (r *Registry) evict() {
 		r.log.Warn("lease expired", "instance", l.key().label())
 		r.counters.expired.count(false)
 		r.canceled.add(pastLease{now.Round(0), l.key().label(), string(causeExpired)})
-		r.overrides.remove(l.id)
+		r.overrides.remove(l.key())
 		r.end(l, causeExpired, now)
 	}
 }

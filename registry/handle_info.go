@@ -25,9 +25,9 @@ func (a *api) getStatus(w http.ResponseWriter, _ *http.Request) { sendJSON(w, a.
 // getOverrides lists the overrides by instance id.
 func (a *api) getOverrides(w http.ResponseWriter, _ *http.Request) {
 	a.mu.RLock()
-	all := make(map[string]string, len(a.overrides.byID))
-	for id, o := range a.overrides.byID {
-		all[id] = o.status.String()
+	all := make(map[string]string, len(a.overrides.of))
+	for key, o := range a.overrides.of {
+		all[key.id] = o.status.String()
 	}
 	a.mu.RUnlock()
 	sendJSON(w, all)

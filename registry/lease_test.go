@@ -121,6 +121,20 @@ func TestOverridesAndTheirInstances(t *testing.T) {
 			n.wantStatus(i, eureka.Up, eureka.Unknown)
 		})
 	})
+	t.Run("another application with the same id has no part in it", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			n, i, other := start(t), instance("a", "h"), instance("b", "h")
+			n.register(i)
+			n.register(other)
+			n.set(other, eureka.OutOfService)
+			n.beat(i)
+			n.register(i)
+			n.wantStatus(i, eureka.Up, eureka.Unknown)
+			n.want(200, http.MethodDelete, "/eureka/apps/A/h", "")
+			n.register(other)
+			n.wantStatus(other, eureka.OutOfService, eureka.OutOfService)
+		})
+	})
 	t.Run("an older time of the operator's leaves the instance's own", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			n, i := start(t), instance("a", "h:1", dirty(100))

@@ -7,12 +7,14 @@ import (
 	"github.com/gozer-gateway/gozer/discovery/eureka"
 )
 
-// overrides are the statuses that operators have set, by instance id alone. An entry
-// goes when nobody has asked for it for its lifetime. The registry's mutex guards
-// the map; reading under a read lock is enough for get.
+// overrides are the statuses that operators have set. The original keeps them by the
+// id alone, so that applications with equal ids, such as host names, share them, and
+// whoever may change one application changes another; here the application counts
+// too. An entry goes when nobody has asked for it for its lifetime. The registry's
+// mutex guards the map; reading under a read lock is enough for get.
 type overrides struct {
 	lifetime time.Duration
-	byID     map[string]*override
+	of       map[instanceKey]*override
 }
 
 type override struct {
@@ -21,12 +23,12 @@ type override struct {
 }
 
 func newOverrides(lifetime time.Duration) *overrides {
-	return &overrides{lifetime: lifetime, byID: map[string]*override{}}
+	return &overrides{lifetime: lifetime, of: map[instanceKey]*override{}}
 }
 
 // get returns Unknown when there is no override, and keeps one that there is.
-func (o *overrides) get(id string, since time.Duration) eureka.Status {
-	entry := o.byID[id]
+func (o *overrides) get(key instanceKey, since time.Duration) eureka.Status {
+	entry := o.of[key]
 	if entry == nil || o.outlived(entry, since) {
 		return eureka.Unknown
 	}
@@ -34,22 +36,22 @@ func (o *overrides) get(id string, since time.Duration) eureka.Status {
 	return entry.status
 }
 
-func (o *overrides) set(id string, s eureka.Status, since time.Duration) {
+func (o *overrides) set(key instanceKey, s eureka.Status, since time.Duration) {
 	if s == eureka.Unknown {
-		delete(o.byID, id)
+		delete(o.of, key)
 		return
 	}
 	entry := &override{status: s}
 	entry.asked.Store(int64(since))
-	o.byID[id] = entry
+	o.of[key] = entry
 }
 
-func (o *overrides) remove(id string) { delete(o.byID, id) }
+func (o *overrides) remove(key instanceKey) { delete(o.of, key) }
 
 func (o *overrides) sweep(since time.Duration) {
-	for id, entry := range o.byID {
+	for key, entry := range o.of {
 		if o.outlived(entry, since) {
-			delete(o.byID, id)
+			delete(o.of, key)
 		}
 	}
 }

@@ -138,7 +138,7 @@ func (r *Registry) item(t *task) (eureka.ReplicationItem, bool) {
 			return item, false
 		}
 		item.LastDirty, item.Status = l.holder.LastDirty, l.holder.Status.String()
-		if s := r.overrides.get(key.id, r.since()); s != eureka.Unknown {
+		if s := r.overrides.get(key, r.since()); s != eureka.Unknown {
 			item.OverriddenStatus = s.String()
 		}
 	case eureka.Register:

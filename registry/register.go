@@ -96,10 +96,10 @@ func (r *Registry) adopt(app *application, existing *lease, i *eureka.Instance, 
 // override agrees an instance's own idea of its override with the registry's. r.mu
 // is held.
 func (r *Registry) override(i *eureka.Instance, since time.Duration) eureka.Status {
-	id := i.Identity()
-	known := r.overrides.get(id, since)
+	key := instanceKey{i.App, i.Identity()}
+	known := r.overrides.get(key, since)
 	if known == eureka.Unknown && i.OverriddenStatus != eureka.Unknown {
-		r.overrides.set(id, i.OverriddenStatus, since)
+		r.overrides.set(key, i.OverriddenStatus, since)
 		known = i.OverriddenStatus
 	}
 	if known != eureka.Unknown {

@@ -51,7 +51,7 @@ func (r *Registry) renewChanged(app, id string, replicated bool, now time.Time) 
 }
 
 func (r *Registry) renewedStatus(l *lease, replicated bool, now time.Time) eureka.Status {
-	return effectiveStatus(l.holder.Status, r.overrides.get(l.id, now.Sub(r.start)), l, replicated)
+	return effectiveStatus(l.holder.Status, r.overrides.get(l.key(), now.Sub(r.start)), l, replicated)
 }
 
 // extend counts a renewal and passes it on. r.mu is held, for reading at least.

@@ -20,7 +20,7 @@ func (r *Registry) setStatus(key instanceKey, status eureka.Status, dirty time.T
 	r.counters.statusUpdate.count(replicated)
 	r.touch(l, now)
 	if l.holder.Status != status {
-		r.overrides.set(l.id, status, now.Sub(r.start))
+		r.overrides.set(l.key(), status, now.Sub(r.start))
 		r.restate(l, status, status, dirty, now)
 	}
 	if !replicated {
@@ -41,8 +41,8 @@ func (r *Registry) deleteOverride(key instanceKey, status eureka.Status, dirty t
 	}
 	r.counters.statusDelete.count(replicated)
 	r.touch(l, now)
-	if r.overrides.get(l.id, now.Sub(r.start)) != eureka.Unknown {
-		r.overrides.remove(l.id)
+	if r.overrides.get(l.key(), now.Sub(r.start)) != eureka.Unknown {
+		r.overrides.remove(l.key())
 		r.restate(l, status, eureka.Unknown, dirty, now)
 	}
 	if !replicated {
@@ -72,6 +72,6 @@ func (r *Registry) adoptOverride(key instanceKey, status eureka.Status) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.find(key.app, key.id) != nil {
-		r.overrides.set(key.id, status, r.since())
+		r.overrides.set(key, status, r.since())
 	}
 }
