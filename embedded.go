@@ -110,12 +110,15 @@ func registryUsers(c config.Registry) map[string]registry.User {
 	return users
 }
 
-// peerURLs are the service URLs of all zones.
+// peerURLs are the service URLs of all zones that somebody has written. The one that
+// clients assume is no peer: a registry elsewhere than at 8761 would wait for it.
 func peerURLs(cfg *config.Config) []string {
 	var urls []string
-	zones := cfg.Eureka.Client.ServiceURLs
-	for _, zone := range slices.Sorted(maps.Keys(zones)) {
-		urls = append(urls, zones[zone]...)
+	client := cfg.Eureka.Client
+	for _, zone := range slices.Sorted(maps.Keys(client.ServiceURLs)) {
+		if zone != eureka.DefaultZone || !client.Assumed {
+			urls = append(urls, client.ServiceURLs[zone]...)
+		}
 	}
 	return urls
 }

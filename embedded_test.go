@@ -90,16 +90,24 @@ func TestRegistryNeedsItsOwnPort(t *testing.T) {
 	}
 }
 
-// A Spring registry's own file does for "gateway registry", and the registry does not
-// take itself for a peer.
+// A Spring registry's own file does for "gateway registry", and the registry takes
+// neither itself for a peer nor the URL that clients assume when none is written: it
+// serves its list at once.
 func TestRegistryCommand(t *testing.T) {
-	const spring = `
-server: {port: 18761, address: 127.0.0.1}
-eureka:
+	for name, client := range map[string]string{
+		"its own URL": `
   instance: {hostname: localhost}
   client:
     service-url: {defaultZone: "http://${eureka.instance.hostname}:${server.port}/eureka/"}
-`
+`,
+		"no URL": "\n  client: {register-with-eureka: false, fetch-registry: false}\n",
+	} {
+		t.Run(name, func(t *testing.T) { registryCommand(t, "server: {port: 18761, address: 127.0.0.1}\neureka:"+client) })
+	}
+}
+
+func registryCommand(t *testing.T, spring string) {
+	t.Helper()
 	asked, opened := make(chan string, 2), make(chan string, 2)
 	listen := func(ctx context.Context, address string) (net.Listener, error) {
 		asked <- address

@@ -20,7 +20,9 @@ type EurekaClient struct {
 
 	// ServiceURLs are the registries' roots by zone, defaultZone always in that spelling.
 	// There may be passwords in them.
-	ServiceURLs       map[string][]string
+	ServiceURLs map[string][]string
+	// Assumed tells that nobody has written the URL of defaultZone.
+	Assumed           bool
 	Region            string
 	AvailabilityZones map[string][]string // by region
 	PreferSameZone    bool

@@ -32,8 +32,9 @@ func TestServiceURLs(t *testing.T) {
 		yaml string
 		want map[string][]string
 	}{
-		"none":                 {"server.port: 80\n", map[string][]string{}},
-		"a key of the section": {"eureka.client.enabled: true\n", map[string][]string{"defaultZone": {"http://localhost:8761/eureka/"}}},
+		"none":                  {"server.port: 80\n", map[string][]string{}},
+		"a key of the registry": {"eureka.instance.registry.default-open-for-traffic-count: 1\n", map[string][]string{}},
+		"a key of the section":  {"eureka.client.enabled: true\n", map[string][]string{"defaultZone": {"http://localhost:8761/eureka/"}}},
 		"C183 eureka 121 commas, blanks and passwords": {
 			`eureka.client.serviceUrl.defaultZone: " http://u:p%40ss@127.0.0.1:8761/eureka , http://127.0.0.1:8762/eureka/ "` + "\n",
 			map[string][]string{"defaultZone": {"http://u:p%40ss@127.0.0.1:8761/eureka", "http://127.0.0.1:8762/eureka/"}},

@@ -69,7 +69,7 @@ func eurekaClientRows() []row[EurekaClient] {
 		number("heartbeat-executor-exponential-back-off-bound", "10", "how many times the interval of heartbeats may grow while they time out", 1, 1000, func(e *c) *int { return &e.RenewBackOffBound }),
 		duration("instance-info-replication-interval-seconds", "30", "how often changes of the gateway's own instance are looked for", time.Second, time.Second, func(e *c) *time.Duration { return &e.ReplicationInterval }),
 		boolean("on-demand-update-status-change", "true", "send a change of status at once", func(e *c) *bool { return &e.OnDemandUpdate }),
-		boolean("should-unregister-on-shutdown", "true", "leave the registry at the end", func(e *c) *bool { return &e.Unregister }),
+		boolean("should-unregister-on-shutdown", "true", "leave the registry at the end; `false` leaves out OUT_OF_SERVICE too, which would outlast the gateway", func(e *c) *bool { return &e.Unregister }),
 		boolean("healthcheck.enabled", "false", "derive the status from the gateway's readiness", func(e *c) *bool { return &e.HealthCheck }),
 	}
 }
@@ -208,12 +208,12 @@ func (b *builder) checkEureka() {
 	c := &b.config.Eureka.Client
 	for _, id := range b.store.order {
 		s := b.store.get(id)
-		if s.key != nil && s.places != nil && (strings.HasPrefix(s.key.Name, "eureka.client.") || strings.HasPrefix(s.key.Name, "eureka.instance.")) {
+		if s.key != nil && s.places != nil && ofEurekaClient(s.key.Name) {
 			c.Written = true
 		}
 	}
 	if c.Written && len(c.ServiceURLs[defaultZone]) == 0 {
-		c.ServiceURLs[defaultZone] = []string{"http://localhost:8761/eureka/"}
+		c.ServiceURLs[defaultZone], c.Assumed = []string{"http://localhost:8761/eureka/"}, true
 	}
 	if b.config.Balancers.Zone == "" && c.Active() {
 		b.config.Balancers.Zone = b.config.Eureka.zone()
@@ -223,4 +223,10 @@ func (b *builder) checkEureka() {
 			b.report.warnf(s.name(), s.at, "the lease ends after %s, before the next heartbeat (%s)", short(i.LeaseDuration), short(i.RenewalInterval))
 		}
 	}
+}
+
+// ofEurekaClient tells whether a key is about the client; those of
+// eureka.instance.registry are about the registry.
+func ofEurekaClient(key string) bool {
+	return strings.HasPrefix(key, "eureka.client.") || strings.HasPrefix(key, "eureka.instance.") && !strings.HasPrefix(key, "eureka.instance.registry.")
 }
