@@ -199,9 +199,14 @@ func (r *Registrar) note(ctx context.Context, err error) {
 }
 
 // OutOfService tells the registry that this instance shall get no traffic. It waits for
-// the answer. From here on the health does not change the status.
+// the answer. From here on the health does not change the status. An instance that
+// stays registered stays as it is: nothing would end the override, and its successor
+// would be out of service for good.
 func (r *Registrar) OutOfService(ctx context.Context) error {
 	r.leaving.Store(true)
+	if r.settings.StayRegistered {
+		return nil
+	}
 	r.self.edit(func(i *Instance) bool { i.Status = OutOfService; return true })
 	if !r.Registered() {
 		return nil // a registration will say it, should there be one

@@ -334,6 +334,9 @@ func TestEureka105ShutdownWithoutCancel(t *testing.T) {
 		g := register(t, s)
 		after(time.Second)
 		f.take()
+		if err := g.OutOfService(t.Context()); err != nil {
+			t.Error(err)
+		}
 		g.stop()
 		if err := g.Cancel(t.Context()); err != nil {
 			t.Error(err)

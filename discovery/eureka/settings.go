@@ -122,7 +122,7 @@ type RegistrarSettings struct {
 	ReplicationInterval time.Duration
 	// ChangesWait makes a change of status wait for that, instead of being sent at once.
 	ChangesWait bool
-	// StayRegistered leaves out the cancellation at the end.
+	// StayRegistered leaves out the goodbye at the end, OUT_OF_SERVICE and cancellation.
 	StayRegistered bool
 	// Health is asked for the status before each replication; an error means DOWN. Nil
 	// leaves the status alone.
