@@ -125,10 +125,17 @@ type running struct {
 	done chan error
 }
 
+// run starts a gateway. The test ends after it: where time is fake it stands still
+// afterwards, and a gateway that still waits for a connection would wait for ever.
 func run(tb testing.TB, g *gozer.Gateway) *running {
 	tb.Helper()
 	ctx, stop := context.WithCancel(tb.Context())
 	r := &running{stop, make(chan error, 1)}
-	go func() { r.done <- g.Run(ctx) }()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		r.done <- g.Run(ctx)
+	}()
+	tb.Cleanup(func() { stop(); <-ended })
 	return r
 }

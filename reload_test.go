@@ -3,7 +3,9 @@ package gozer_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"syscall"
@@ -17,6 +19,7 @@ import (
 	"github.com/gozer-gateway/gozer/config"
 	"github.com/gozer-gateway/gozer/internal/backendtest"
 	"github.com/gozer-gateway/gozer/internal/memhttp"
+	"github.com/gozer-gateway/gozer/ribboncmd"
 )
 
 // usersAt is a configuration of one service with these servers.
@@ -72,6 +75,23 @@ func TestReloadKeepsBreakersAndChangesPolicy(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+func TestReloadShowsAtOnce(t *testing.T) {
+	const force = "hystrix.command.%s.circuitBreaker.forceOpen: true\n"
+	g := newGateway(t, usersAt("", "one:80"))
+	g.SetTransport("users", answerWith(func(*http.Request) string { return "user" }))
+	wantAnswer(t, get(t, g, "/users/1"), http.StatusOK, "user")
+	run := func(context.Context) (string, error) { return "fr", nil }
+	if _, err := ribboncmd.Do(g.Context(t.Context()), ribboncmd.Key{Command: "geo", Group: "maps"}, run, nil); err != nil {
+		t.Fatal(err)
+	}
+	reload(t, g, usersAt(fmt.Sprintf(force, "users")+fmt.Sprintf(force, "geo"), "one:80"))
+	w := httptest.NewRecorder()
+	g.Management().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/actuator/health", http.NoBody))
+	if want := `"openCircuitBreakers":["maps::geo","RibbonCommand::users"]`; !strings.Contains(w.Body.String(), want) {
+		t.Errorf("health is %s, want %s", w.Body, want)
+	}
 }
 
 func TestReloadKeepsStatisticsByServer(t *testing.T) {

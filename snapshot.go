@@ -41,6 +41,7 @@ func (s *snapshot) apply(g *Gateway) {
 	for id, service := range s.services {
 		g.state.configure(id, s.balancing[id])
 		service.Balance.Budget.Configure(budgetSettings(s.config.RibbonFor(id)))
+		service.Command.PutInForce()
 	}
 	s.enlist()
 	g.state.commands.Configure(keySettings(s.config))

@@ -167,7 +167,7 @@ func (b *breaker) admitTrial(now, sleep, guard time.Duration) (uint64, bool) {
 func (b *breaker) early(now, sleep, guard time.Duration) bool {
 	wait := sleep
 	if b.current() == HalfOpen {
-		wait = guard
+		wait = min(guard, -longAgo-1)
 	}
 	return now-time.Duration(b.since.Load()) <= wait
 }

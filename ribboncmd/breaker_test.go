@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"testing"
 	"testing/synctest"
@@ -191,6 +192,17 @@ func TestSleepAndTrial(t *testing.T) {
 		b.times(1, succeed)
 		b.wantState(ribboncmd.Closed)
 		wantOutcome(b, <-stuck, ribboncmd.Failure)
+		b.wantState(ribboncmd.Closed)
+	})
+	scenario(t, "a cancelled trial lets the next one in, however long the timeout", quick(), func(b *bench) {
+		b.trip()
+		b.sleep(pause)
+		b.reload(func(s *ribboncmd.Settings) { s.Timeout = math.MaxInt64 })
+		ctx, cancel := context.WithCancel(b.Context())
+		cancel()
+		_, err := b.doContext(ctx, hang)
+		wantOutcome(b, err, ribboncmd.Cancelled)
+		b.times(1, succeed)
 		b.wantState(ribboncmd.Closed)
 	})
 	scenario(t, "hystrix 77 at the end of the sleep window and a tick later", quick(), func(b *bench) {

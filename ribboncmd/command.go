@@ -91,8 +91,18 @@ func (c *Command) attach() *attachment {
 		a = c.commands.attach(c.service, &c.policy)
 		c.attached.Store(a)
 	}
-	if a.state.policy.Load() != &c.policy {
+	if c.policy.newer(a.state.policy.Load()) {
 		a.state.adopt(&c.policy, a.pool)
+		c.commands.look()
 	}
 	return a
+}
+
+// PutInForce lets the settings hold for a service that has executed lately, which
+// its next execution would do as well: management then shows them at once, and
+// waiting calls have the places of a pool that has grown.
+func (c *Command) PutInForce() {
+	if c.commands.find(c.service) != nil {
+		c.attach()
+	}
 }

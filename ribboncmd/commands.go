@@ -30,8 +30,10 @@ type Transition struct {
 type Commands struct {
 	start    time.Time
 	listener func(Transition)
-	added    chan struct{} // one slot: Run has to look for a state that is due before wake
+	changed  chan struct{} // one slot: Run has to look for what is due before wake
 	named    atomic.Pointer[named]
+
+	generations atomic.Uint64 // of policies
 
 	mu     sync.Mutex
 	states map[string]*state // guarded by mu
@@ -49,7 +51,7 @@ func New(listener func(Transition)) *Commands {
 	c := &Commands{
 		start:    time.Now(),
 		listener: listener,
-		added:    make(chan struct{}, 1),
+		changed:  make(chan struct{}, 1),
 		states:   make(map[string]*state),
 		pools:    make(map[string]*pool),
 	}
@@ -59,13 +61,16 @@ func New(listener func(Transition)) *Commands {
 
 // Command couples settings with the state of a service, which is shared with
 // every other command of that service id. Making one changes nothing; its
-// settings are in force from its first execution on. A nil provider means that
-// there is no fallback.
+// settings are in force from its first execution on, see PutInForce, until a command
+// that was made later executes. A nil provider means that there is no fallback.
 func (c *Commands) Command(service string, s Settings, provider fallback.Provider) *Command {
 	if s.Pool.Key == "" {
 		s.Pool.Key = DefaultPoolKey
 	}
-	return &Command{service: service, commands: c, policy: policy{Settings: s, provider: provider}}
+	return &Command{
+		service: service, commands: c,
+		policy: policy{Settings: s, provider: provider, generation: c.generations.Add(1)},
+	}
 }
 
 // Run rolls the health windows of all commands, judges them and forgets idle
@@ -78,7 +83,7 @@ func (c *Commands) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-timer.C:
-		case <-c.added:
+		case <-c.changed:
 		}
 		timer.Reset(c.tick())
 	}
@@ -131,12 +136,17 @@ func (c *Commands) attach(service string, p *policy) *attachment {
 	s := c.newState(service, p, shared)
 	c.states[service] = s
 	if s.nextEnd() < c.wake {
-		select {
-		case c.added <- struct{}{}:
-		default:
-		}
+		c.look()
 	}
 	return &attachment{s, shared}
+}
+
+// look has Run find out anew what is due when.
+func (c *Commands) look() {
+	select {
+	case c.changed <- struct{}{}:
+	default:
+	}
 }
 
 // newState makes a state that rolls together with all others of its interval.

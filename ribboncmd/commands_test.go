@@ -43,6 +43,51 @@ func TestReload(t *testing.T) {
 		b.tick()
 		b.wantHealth(2, 0)
 	})
+	scenario(t, "put in force it does not wait for a call", lenient(), func(b *bench) {
+		b.reload(func(s *ribboncmd.Settings) { s.SnapshotInterval, s.Window = time.Hour, 10*time.Hour })
+		b.times(5, fail)
+		b.reload(func(s *ribboncmd.Settings) {
+			s.SnapshotInterval, s.Window = 100*time.Millisecond, 5*time.Second
+			s.Breaker.ForceOpen = true
+		})
+		b.cmd.PutInForce()
+		if !b.commands.Snapshots()[0].IsOpen {
+			b.Error("not shown as open")
+		}
+		b.reload(func(s *ribboncmd.Settings) { s.Breaker.ForceOpen, s.Breaker.RequestVolumeThreshold = false, 1 })
+		b.times(1, fail)
+		b.tick() // and not at the end of the hour
+		b.wantState(ribboncmd.Open)
+	})
+	scenario(t, "put in force it makes no command", lenient(), func(b *bench) {
+		b.cmd.PutInForce()
+		if n := len(b.commands.Snapshots()); n != 0 {
+			b.Errorf("%d commands before the first call", n)
+		}
+	})
+	scenario(t, "a request from before does not bring the old settings back", lenient(), func(b *bench) {
+		b.times(5, fail)
+		old := &bench{T: b.T, cmd: b.cmd}
+		b.reload(func(s *ribboncmd.Settings) { s.SnapshotInterval = 200 * time.Millisecond })
+		b.times(2, fail)
+		old.times(1, succeed)
+		b.sleep(200 * time.Millisecond)
+		b.wantHealth(3, 2)
+		if got := b.commands.Snapshots()[0].Settings.SnapshotInterval; got != 200*time.Millisecond {
+			b.Errorf("interval in force is %v", got)
+		}
+	})
+	scenario(t, "a larger pool lets waiting calls in at once", threads(1, 5, 5), func(b *bench) {
+		b.reload(func(s *ribboncmd.Settings) { s.TimeoutEnabled = false })
+		first, second := b.spawn(slow(time.Hour)), b.spawn(slow(time.Second))
+		b.reload(func(s *ribboncmd.Settings) { s.Pool.CoreSize = 2 })
+		b.cmd.PutInForce()
+		b.sleep(time.Second)
+		if len(second) == 0 {
+			b.Error("the second call still waits")
+		}
+		wantSuccess(b, second, first)
+	})
 	scenario(t, "from semaphore to pool with a call in flight", lenient(), func(b *bench) {
 		old := b.spawn(slow(busy))
 		b.reload(func(s *ribboncmd.Settings) { s.Isolation = ribboncmd.Thread; s.Pool.CoreSize = 1 })

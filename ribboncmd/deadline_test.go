@@ -18,7 +18,7 @@ import (
 func since(start time.Time) time.Duration { return time.Since(start).Round(time.Millisecond) }
 
 func TestDeadline(t *testing.T) {
-	const timeout = 500 * time.Millisecond
+	const timeout = 550 * time.Millisecond
 	scenario(t, "hystrix 24 timeout without fallback", lenient(), func(b *bench) {
 		began := time.Now()
 		_, err := b.do(hang)
@@ -116,7 +116,7 @@ func (b *trackedBody) Close() error {
 
 // TestContextOfTheCall looks at the context as a transport would.
 func TestContextOfTheCall(t *testing.T) {
-	const timeout = 500 * time.Millisecond
+	const timeout = 550 * time.Millisecond
 	scenario(t, "deadline, error and cause", lenient(), func(b *bench) {
 		began := time.Now()
 		_, err := b.do(func(ctx context.Context) (*http.Response, error) {

@@ -37,7 +37,7 @@ type bench struct {
 // quick are the settings of Hystrix's own breaker tests.
 func quick() ribboncmd.Settings {
 	s := ribboncmd.DefaultSettings()
-	s.Timeout = 500 * time.Millisecond
+	s.Timeout = 550 * time.Millisecond // never at the same moment as a snapshot
 	s.SnapshotInterval = 100 * time.Millisecond
 	s.Window = 5 * time.Second
 	s.Breaker.ErrorThresholdPercentage = 40

@@ -36,6 +36,21 @@ type named struct {
 // Until then HystrixSettings apply. settings is called from any goroutine.
 func (c *Commands) Configure(settings func(Key) Settings) {
 	c.named.Store(&named{settings: settings})
+	for _, key := range c.keys() {
+		c.Named(key).PutInForce()
+	}
+}
+
+// keys are those whose commands have executed lately.
+func (c *Commands) keys() (all []Key) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, s := range c.states {
+		if key := s.policy.Load().key; key != nil {
+			all = append(all, *key)
+		}
+	}
+	return all
 }
 
 // Named returns the command of a key under the configuration in force.
@@ -48,6 +63,7 @@ func (c *Commands) Named(key Key) *Command {
 	s.Group = key.group()
 	s.Pool.Key = cmp.Or(s.Pool.Key, key.Pool, s.Group)
 	made := c.Command(key.Command, s, nil)
+	made.policy.key = &key
 	if n.count.Add(1) > crowded { // keys made up from requests must not fill the memory
 		return made
 	}

@@ -10,7 +10,15 @@ import (
 // policy is what one configuration says about a command. Immutable.
 type policy struct {
 	Settings
-	provider fallback.Provider // nil: none
+	provider   fallback.Provider // nil: none
+	generation uint64            // later ones have higher numbers
+	key        *Key              // that it stands for; nil for a service
+}
+
+// newer tells whether a policy replaces the one in force, which is nil at first. A
+// request that began before a reload does not bring the old one back.
+func (p *policy) newer(inForce *policy) bool {
+	return p != inForce && (inForce == nil || p.generation > inForce.generation)
 }
 
 // deadline is the limit of one call, zero for none.

@@ -55,6 +55,14 @@ func (p *pool) enter(ctx context.Context, sizes PoolSettings) (waited bool, err 
 	}
 }
 
+// resize does not wait for the next call, which would bring its sizes along.
+func (p *pool) resize(sizes PoolSettings) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.sizes = sizes
+	p.handOver()
+}
+
 func (p *pool) occupy() {
 	p.active++
 	p.largest = max(p.largest, p.active)

@@ -10,13 +10,19 @@ type schedule struct {
 }
 
 // roller tells when the bucket of a rolling window ends.
-type roller struct{ next time.Duration }
+type roller struct{ next, length time.Duration }
 
 // begin makes buckets of a length end together with all others of that length.
-func (r *roller) begin(now, length time.Duration) { r.next = now.Truncate(length) + length }
+func (r *roller) begin(now, length time.Duration) {
+	r.next, r.length = now.Truncate(length)+length, length
+}
 
-// ended moves past now and tells how many buckets of a length have ended.
+// ended moves past now and tells how many buckets of a length have ended. One that
+// has got another length meanwhile begins now.
 func (r *roller) ended(now, length time.Duration) int {
+	if length != r.length {
+		r.begin(now, length)
+	}
 	if now < r.next {
 		return 0
 	}

@@ -11,7 +11,7 @@ import (
 type state struct {
 	service   string
 	breaker   *breaker
-	policy    atomic.Pointer[policy] // in force: that of the latest execution
+	policy    atomic.Pointer[policy] // in force: the newest that has executed
 	window    atomic.Pointer[window.Window]
 	rolling   atomic.Pointer[rolling]
 	pool      atomic.Pointer[pool] // of the policy in force, to be shown; nil unless Thread
@@ -43,6 +43,9 @@ func (s *state) adopt(p *policy, shared *pool) {
 	s.adopting.Lock()
 	defer s.adopting.Unlock()
 	old := s.policy.Load()
+	if !p.newer(old) {
+		return
+	}
 	if old == nil || old.buckets() != p.buckets() || old.interval() != p.interval() {
 		sums := s.counters.sums()
 		s.window.Store(window.New(p.buckets(), health(&sums)))
@@ -53,6 +56,9 @@ func (s *state) adopt(p *policy, shared *pool) {
 	s.timings.reshape(p.latencyBuckets())
 	s.pool.Store(shared)
 	s.policy.Store(p)
+	if shared != nil {
+		shared.resize(p.Pool)
+	}
 }
 
 // Counts, Current and Reset make a state what its breaker judges.
