@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -37,6 +38,7 @@ type gateway struct {
 // start is how a gateway is started; the zero value runs the binary with its file.
 type start struct {
 	yaml   string
+	verb   string   // the command; "" means run
 	args   []string // further arguments of run
 	env    []string
 	custom bool // the gateway with the filters of custom_test.go
@@ -74,7 +76,7 @@ func (s start) launch(tb testing.TB) *gateway {
 	tb.Helper()
 	g := &gateway{tb: tb, Log: newOutput(), config: filepath.Join(tb.TempDir(), "gateway.yaml"), ended: make(chan struct{})}
 	g.Write(s.yaml)
-	g.cmd = s.command(append([]string{"run", "--config", g.config}, s.args...)...)
+	g.cmd = s.command(append([]string{cmp.Or(s.verb, "run"), "--config", g.config}, s.args...)...)
 	g.cmd.Stdout, g.cmd.Stderr = g.Log, g.Log
 	if err := g.cmd.Start(); err != nil {
 		tb.Fatal(err)
