@@ -83,13 +83,23 @@ func send(w http.ResponseWriter, req *http.Request, f form, a *answer) {
 	}
 }
 
+// acceptsGzip looks for the word, as the original does, but takes a no for a no.
 func acceptsGzip(h http.Header) bool {
 	for _, v := range h["Accept-Encoding"] {
-		if strings.Contains(v, "gzip") {
-			return true
+		for one := range strings.SplitSeq(v, ",") {
+			if coding, weight, _ := strings.Cut(one, ";"); strings.Contains(coding, "gzip") && !isZero(weight) {
+				return true
+			}
 		}
 	}
 	return false
+}
+
+// isZero reports whether a weight such as "q=0.0" rules something out.
+func isZero(weight string) bool {
+	q, found := strings.CutPrefix(strings.ToLower(strings.TrimSpace(weight)), "q=")
+	n, err := strconv.ParseFloat(q, 64)
+	return found && err == nil && n == 0
 }
 
 // formOf reads what the client would like (spec 1.3). False means that nothing it

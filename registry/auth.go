@@ -95,7 +95,8 @@ func newGuard(s AuthSettings) *guard {
 // user finds who sent a request, or nil.
 func (g *guard) user(req *http.Request) *account {
 	name, password, basic := req.BasicAuth()
-	token, bearer := strings.CutPrefix(req.Header.Get("Authorization"), "Bearer ")
+	scheme, token, _ := strings.Cut(req.Header.Get("Authorization"), " ")
+	bearer := strings.EqualFold(scheme, "Bearer") // RFC 9110, section 11.1
 	passwordHash, tokenHash := sha256.Sum256([]byte(password)), sha256.Sum256([]byte(token))
 	for _, u := range g.users {
 		switch {

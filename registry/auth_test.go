@@ -41,6 +41,7 @@ func TestAuthentication(t *testing.T) {
 		{"Authorization: Basic cmVhZGVyOg==", http.MethodGet, "/eureka/apps", 401}, // an empty password
 		{billing, http.MethodGet, "/eureka/apps", 200},
 		{operator, http.MethodGet, "/eureka/apps", 200},
+		{"Authorization: bearer t0ken", http.MethodGet, "/eureka/apps", 200},
 		{nobody, http.MethodGet, "/", 401},
 		{billing, http.MethodGet, "/", 200},
 		{nobody, http.MethodGet, "/eureka/push", 401},

@@ -205,6 +205,32 @@ func TestCluster(t *testing.T) {
 			}
 		})
 	})
+	t.Run("peers that start one after the other open together", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			network := memhttp.NewNetwork()
+			one := startOn(t, network, "one.test:8761", func(s *registry.Settings) { s.Peers = []string{"http://two.test:8761/eureka/"} })
+			pass(2 * time.Second)
+			one.want(403, http.MethodGet, "/eureka/apps", "")
+			two := startOn(t, network, "two.test:8761", func(s *registry.Settings) { s.Peers = []string{"http://one.test:8761/eureka/"} })
+			pass(time.Second)
+			one.want(200, http.MethodGet, "/eureka/apps", "")
+			two.want(200, http.MethodGet, "/eureka/apps", "")
+		})
+	})
+	t.Run("those that start without a third do not keep each other busy", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			c := &cluster{t: t, network: memhttp.NewNetwork()}
+			c.start(0)
+			c.start(1)
+			pass(4 * time.Minute)
+			if n := strings.Count(c.nodes[0].log.String(), "no list from peer"); n > 200 {
+				t.Errorf("asked %d times", n)
+			}
+			c.nodes[0].want(403, http.MethodGet, "/eureka/apps", "")
+			pass(2 * time.Minute)
+			c.nodes[0].want(200, http.MethodGet, "/eureka/apps", "")
+		})
+	})
 	t.Run("peers that all start are open within a retry", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			c := startCluster(t)

@@ -47,26 +47,27 @@ func (r *Registry) open() {
 // errStarting is a peer that has nothing to copy because it is starting itself.
 var errStarting = errors.New("registry: peer is not ready")
 
-// copyFromPeers tries the peers in turn, several times, and again as soon as one
-// answers a batch. It returns true when the list is as good as that of any peer.
+// copyFromPeers tries the peers in turn, several times, and in between whenever one
+// shows that it is there. It returns true when the list is as good as that of any peer.
 func (r *Registry) copyFromPeers(ctx context.Context) bool {
-	s := r.settings.Replication
-	for attempt := 0; ; attempt++ {
+	s, pause := r.settings.Replication, backoff{} // or registries that all start would keep each other busy
+	again := time.NewTimer(s.SyncRetryWait)
+	defer again.Stop()
+	for attempt := 0; ; {
 		if r.copyOnce(ctx) {
 			return true
 		}
 		if attempt >= s.SyncRetries {
 			return false
 		}
-		again := time.NewTimer(s.SyncRetryWait)
 		select {
 		case <-ctx.Done():
-			again.Stop()
 			return false
 		case <-again.C:
+			attempt++
+			again.Reset(s.SyncRetryWait)
 		case <-r.peers.heard:
-			again.Stop()
-			attempt--
+			wait(ctx, pause.next(pauseTransient))
 		}
 	}
 }

@@ -28,6 +28,9 @@ func (a *api) read(next reader) http.HandlerFunc {
 func (a *api) gate(next reader) reader {
 	return func(w http.ResponseWriter, req *http.Request, f form) {
 		if a.gated.Load() || !a.regions.ready(a.regionsOf(req)) {
+			if fromRegistry(req) {
+				a.peers.hear()
+			}
 			w.WriteHeader(http.StatusForbidden)
 			return
 		}

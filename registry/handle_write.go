@@ -31,15 +31,17 @@ func (a *api) postInstance(w http.ResponseWriter, req *http.Request) {
 	}
 	i, err := a.readInstance(w, req, f)
 	if err != nil {
+		a.refusal(appOf(req), err)
 		refuseBody(w, f, err)
 		return
 	}
 	if err := a.validate(i, appOf(req)); err != nil {
+		a.refusal(appOf(req), err)
 		fail(w, http.StatusBadRequest, err.Error())
 		return
 	}
 	if err := a.register(i, replicated(req)); err != nil {
-		a.log.Warn("registration refused", "instance", instanceKey{i.App, i.Identity()}.label(), "error", err)
+		a.refusal(i.App, err)
 		fail(w, http.StatusServiceUnavailable, err.Error())
 		return
 	}
@@ -58,6 +60,14 @@ func (a *api) readInstance(w http.ResponseWriter, req *http.Request, f eureka.Fo
 	}
 	complete(i)
 	return i, nil
+}
+
+// refusal logs why a registration was refused, which for a body that cannot be read
+// the client is not told. Strangers do not fill the log: a few, then one per second.
+func (r *Registry) refusal(app string, err error) {
+	if r.refusals.acquire(time.Now()) {
+		r.log.Warn("registration refused", "application", fmt.Sprintf("%.100s", app), "error", err)
+	}
 }
 
 // refuseBody answers for a body that could not be read, in its own format.

@@ -23,7 +23,7 @@ func (r *Registry) Handler() http.Handler {
 	context := strings.TrimRight("/"+strings.Trim(r.settings.ContextPath, "/"), "/")
 	protection := http.NewCrossOriginProtection() // a web page must not change the list of its reader's registry
 	return protection.Handler(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		if req.Header.Get("DiscoveryIdentity-Name") == "DefaultServer" {
+		if fromRegistry(req) {
 			w.Header().Set(idHeader, r.id)
 		}
 		path, ok := strings.CutPrefix(req.URL.EscapedPath(), context)
@@ -157,6 +157,11 @@ func segment(req *http.Request, name string) string {
 		return plain
 	}
 	return raw
+}
+
+// fromRegistry reports whether another registry asks, by what it says of itself.
+func fromRegistry(req *http.Request) bool {
+	return req.Header.Get("DiscoveryIdentity-Name") == "DefaultServer"
 }
 
 // replicated reports whether a peer passes on what it was told.

@@ -66,6 +66,31 @@ func TestHostileBodies(t *testing.T) {
 	}
 }
 
+// Whoever looks into the log learns why, and strangers do not fill it.
+func TestRefusalsAreLogged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := start(t)
+		n.want(400, http.MethodPost, "/eureka/apps/A", `{"instance":{"app":"A","port":`, sendJSON)
+		n.want(400, http.MethodPost, "/eureka/apps/B", document(instance("a", "h:1")), sendJSON)
+		for _, want := range []string{"application=A error=\"eureka: malformed", "application=B error=\"Mismatched appName"} {
+			if !strings.Contains(n.log.String(), want) {
+				t.Errorf("want %s in %s", want, n.log)
+			}
+		}
+		for range 1000 {
+			n.want(400, http.MethodPost, "/eureka/apps/A", "no JSON", sendJSON)
+		}
+		if got := strings.Count(n.log.String(), "registration refused"); got > 10 {
+			t.Errorf("%d lines", got)
+		}
+		pass(5 * time.Second)
+		n.want(400, http.MethodPost, "/eureka/apps/C", "no JSON", sendJSON)
+		if !strings.Contains(n.log.String(), "application=C") {
+			t.Error("nothing is logged any more")
+		}
+	})
+}
+
 func TestBounds(t *testing.T) {
 	t.Run("applications", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {

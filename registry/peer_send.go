@@ -133,10 +133,7 @@ func (p *peer) note(f fault, items int) {
 		p.sent.Add(int64(items))
 		if !p.available.Swap(true) {
 			p.registry.log.Info("peer is available", "peer", p.name)
-			select {
-			case p.registry.peers.heard <- struct{}{}:
-			default:
-			}
+			p.registry.peers.hear()
 		}
 		return
 	}

@@ -17,7 +17,7 @@ type peers struct {
 	registry *Registry
 	list     atomic.Pointer[[]*peer]
 	updated  chan struct{} // one slot
-	heard    chan struct{} // one slot: a peer answers that did not
+	heard    chan struct{} // one slot: a peer answers that did not, or asks
 	mu       sync.Mutex    // held while the list is replaced
 }
 
@@ -29,6 +29,14 @@ func newPeers(r *Registry) *peers {
 }
 
 func (p *peers) current() []*peer { return *p.list.Load() }
+
+// hear notes that a peer is there, which is time to ask for its list.
+func (p *peers) hear() {
+	select {
+	case p.heard <- struct{}{}:
+	default:
+	}
+}
 
 // SetPeers replaces the service URLs of the peers, after a reload. An empty list is
 // passed over, as it is more likely a mistake (spec 4.11).

@@ -22,6 +22,7 @@ type Registry struct {
 	cache    *cache
 	push     *publisher
 	limiter  *limiter
+	refusals *bucket // of log lines about them
 	guard    *guard
 	peers    *peers
 	regions  *regions
@@ -86,6 +87,7 @@ func New(s Settings) (*Registry, error) {
 	r.cache = newCache(s.Cache)
 	r.push = newPublisher(s.Limits)
 	r.limiter = newLimiter(s.RateLimit)
+	r.refusals = newBucket(10, 1, time.Second)
 	r.guard = newGuard(s.Auth)
 	r.regions = newRegions(r)
 	r.peers = newPeers(r)

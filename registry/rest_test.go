@@ -125,6 +125,16 @@ func TestApplicationsAreFound(t *testing.T) {
 			}
 		})
 	})
+	t.Run("not compressed for whoever says so", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			n := start(t)
+			for accept, want := range map[string]string{"gzip;q=0": "", "identity, gzip; q=0.0": "", "deflate, gzip;q=0.1": "gzip", "x-gzip": "gzip", "identity": ""} {
+				if got := n.want(200, http.MethodGet, "/eureka/apps", "", "Accept-Encoding: "+accept).header.Get("Content-Encoding"); got != want {
+					t.Errorf("%s: got %q", accept, got)
+				}
+			}
+		})
+	})
 	t.Run("eureka 13 XML unless JSON is asked for", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			n := start(t)
