@@ -185,10 +185,8 @@ func (g *Gateway) openRegistry(ctx context.Context) (*server, error) {
 // secureServer limits how long strangers may take, as the native engine does.
 func (g *Gateway) secureServer(base context.Context, handler http.Handler) httpServer {
 	s := g.standardServer(base, handler)
-	if standard, ok := s.(*http.Server); ok {
-		limits := g.config.Gateway.Limits
-		standard.ReadTimeout, standard.WriteTimeout = limits.HeaderTimeout+limits.BodyTimeout, limits.WriteTimeout
-	}
+	limits := g.config.Gateway.Limits
+	s.ReadTimeout, s.WriteTimeout = limits.HeaderTimeout+limits.BodyTimeout, limits.WriteTimeout
 	return s
 }
 

@@ -61,7 +61,7 @@ func (g *Gateway) engineServer(base context.Context, handler http.Handler) httpS
 
 // standardServer is net/http's server, which the management listener uses with
 // either engine.
-func (g *Gateway) standardServer(base context.Context, handler http.Handler) httpServer {
+func (g *Gateway) standardServer(base context.Context, handler http.Handler) *http.Server {
 	limits := g.config.Gateway.Limits
 	return &http.Server{
 		Handler:           handler,

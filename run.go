@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/gozer-gateway/gozer/admin"
 )
 
 // Run opens the listeners and serves until ctx ends, then drains: it stops
@@ -112,7 +114,9 @@ func (g *Gateway) openManagement(ctx context.Context) (*server, error) {
 const management = "management"
 
 func (g *Gateway) managementServer(base context.Context) httpServer {
-	return g.standardServer(base, g.Management())
+	s := g.standardServer(base, g.Management())
+	s.ConnContext = admin.ConnContext
+	return s
 }
 
 func (g *Gateway) open(ctx context.Context, name, address string, port int, serve func(context.Context) httpServer) (*server, error) {

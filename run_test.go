@@ -246,6 +246,47 @@ func TestRunEndsWithABrokenListener(t *testing.T) {
 	})
 }
 
+// What the system keeps for a reader that takes nothing must not hide for minutes
+// that the stream has to drop it.
+func TestManagementBoundsWriteBuffers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &place{network: memhttp.NewNetwork()}
+		bounds := make(chan int, 1)
+		p.running = run(t, newGateway(t, draining, gozer.WithListen(func(_ context.Context, address string) (net.Listener, error) {
+			l, err := p.network.Listen(address)
+			return bounding{l, bounds}, err
+		})))
+		synctest.Wait()
+		p.wantStatus(t, readiness, http.StatusOK)
+		select {
+		case n := <-bounds:
+			if n < 4<<10 || n > 64<<10 {
+				t.Errorf("%d bytes", n)
+			}
+		default:
+			t.Error("there is no bound")
+		}
+	})
+}
+
+// bounding is a listener whose connections tell how much they may keep.
+type bounding struct {
+	net.Listener
+	bounds chan<- int
+}
+
+func (b bounding) Accept() (net.Conn, error) {
+	c, err := b.Listener.Accept()
+	return boundConn{c, b.bounds}, err
+}
+
+type boundConn struct {
+	net.Conn
+	bounds chan<- int
+}
+
+func (c boundConn) SetWriteBuffer(n int) error { c.bounds <- n; return nil }
+
 // failing is a listener that cannot accept.
 type failing struct {
 	net.Listener

@@ -103,6 +103,9 @@ type api struct {
 	links    []link
 }
 
+// anyName is the rest of a path: names may hold slashes and line ends.
+const anyName = "/{name:(?s:.+)}"
+
 func (a *api) register() {
 	a.endpoint("health", "", methods{http.MethodGet: a.health})
 	a.endpoint("health", "/liveness", methods{http.MethodGet: a.liveness})
@@ -110,11 +113,11 @@ func (a *api) register() {
 	a.endpoint("info", "", methods{http.MethodGet: a.info})
 	a.endpoint("filters", "", methods{http.MethodGet: a.filters})
 	a.endpoint("metrics", "", methods{http.MethodGet: a.metrics})
-	a.endpoint("metrics", "/{name:.+}", methods{http.MethodGet: a.metric})
+	a.endpoint("metrics", anyName, methods{http.MethodGet: a.metric})
 	a.endpoint("circuitbreakers", "", methods{http.MethodGet: a.circuits})
-	a.endpoint("circuitbreakers", "/{name}", methods{http.MethodGet: a.circuits, http.MethodPost: a.updateCircuit})
+	a.endpoint("circuitbreakers", anyName, methods{http.MethodGet: a.circuits, http.MethodPost: a.updateCircuit})
 	a.endpoint("servers", "", methods{http.MethodGet: a.servers})
-	a.endpoint("servers", "/{name}", methods{http.MethodGet: a.servers})
+	a.endpoint("servers", anyName, methods{http.MethodGet: a.servers})
 	a.registerStreams()
 	routes := methods{http.MethodGet: a.routes, http.MethodPost: a.refresh}
 	a.endpoint("routes", "", routes)

@@ -2,7 +2,9 @@ package admin
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 
@@ -87,17 +89,13 @@ const updates = "FORCE_OPEN, FORCE_CLOSED, DISABLE, CLOSE, RESET"
 
 // updateCircuit forces or resets the circuit that the path names.
 func (a *api) updateCircuit(w http.ResponseWriter, r *http.Request) {
-	var order struct {
-		UpdateState string `json:"updateState"`
-	}
-	decoder := json.NewDecoder(r.Body)
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&order); err != nil {
+	order, err := orderOf(r.Body)
+	if err != nil {
 		fail(w, r, http.StatusBadRequest, `Expected {"updateState": …} with one of `+updates)
 		return
 	}
 	name := mux.Vars(r)["name"]
-	found, known := a.update(name, strings.ToUpper(order.UpdateState))
+	found, known := a.update(name, strings.ToUpper(order))
 	switch {
 	case !known:
 		fail(w, r, http.StatusBadRequest, "updateState is none of "+updates)
@@ -106,6 +104,22 @@ func (a *api) updateCircuit(w http.ResponseWriter, r *http.Request) {
 	default:
 		write(w, http.StatusOK, a.updated(name))
 	}
+}
+
+// orderOf reads one object and nothing else.
+func orderOf(body io.Reader) (string, error) {
+	var order struct {
+		UpdateState string `json:"updateState"`
+	}
+	decoder := json.NewDecoder(body)
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&order); err != nil {
+		return "", err
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return "", errors.New("admin: more than one object")
+	}
+	return order.UpdateState, nil
 }
 
 func (a *api) update(name, state string) (found, known bool) {

@@ -82,6 +82,27 @@ func TestUpdateOfACircuit(t *testing.T) {
 	}
 }
 
+// The command of a filter may have any key.
+func TestCircuitOfAnyName(t *testing.T) {
+	for path, name := range map[string]string{
+		"maps/geo":        "maps/geo",
+		"GET%20%2Fgeo%3F": "GET /geo?",
+		"100%25":          "100%",
+		"a%0Ab":           "a\nb",
+		"%2Fgeo/":         "/geo/",
+		"..%2F..":         "../..",
+		"{name}":          "{name}",
+	} {
+		g := &gateway{commands: commands{snapshots: []ribboncmd.Snapshot{{Service: name, Settings: ribboncmd.DefaultSettings()}}}}
+		if got := ask(t, everything, g, "GET /actuator/circuitbreakers/"+path); got.Code != http.StatusOK {
+			t.Errorf("GET %s: %d %s", path, got.Code, got.Body)
+		}
+		if got := update(t, g, path, `{"updateState":"FORCE_OPEN"}`); got.Code != http.StatusOK || g.commands.snapshots[0].Override != ribboncmd.ForcedOpen {
+			t.Errorf("POST %s: %d %s", path, got.Code, got.Body)
+		}
+	}
+}
+
 func TestRefusedUpdates(t *testing.T) {
 	for name, row := range map[string]struct {
 		circuit, body string
@@ -93,6 +114,8 @@ func TestRefusedUpdates(t *testing.T) {
 		"no state":        {"orders", `{}`, 400, nil},
 		"other field":     {"orders", `{"state":"RESET"}`, 400, nil},
 		"no JSON":         {"orders", `RESET`, 400, nil},
+		"more than JSON":  {"orders", `{"updateState":"RESET"} or not`, 400, nil},
+		"two orders":      {"orders", `{"updateState":"RESET"}{"updateState":"FORCE_OPEN"}`, 400, nil},
 		"a web page":      {"orders", `{"updateState":"RESET"}`, 403, []string{"Sec-Fetch-Site", "cross-site"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -14,8 +14,11 @@ type link struct {
 // linkTo names the link to a part of an endpoint as Spring does:
 // "health-liveness", "metrics-name".
 func linkTo(id, path, full string) link {
-	name := strings.Trim(path, "/{:.+}")
-	l := link{name: id, path: strings.Replace(full, ":.+}", "}", 1), templated: strings.Contains(path, "{")}
+	if path == anyName {
+		path, full = "/{name}", strings.TrimSuffix(full, anyName)+"/{name}"
+	}
+	name := strings.Trim(path, "/{}")
+	l := link{name: id, path: full, templated: strings.Contains(path, "{")}
 	if name != "" {
 		l.name += "-" + name
 	}

@@ -2,6 +2,9 @@ package admin
 
 import (
 	"bytes"
+	"context"
+	"errors"
+	"net"
 	"net/http"
 	"strconv"
 	"sync/atomic"
@@ -29,7 +32,20 @@ const (
 
 	minDelay = 100 * time.Millisecond
 	maxDelay = time.Minute
+
+	// writeBuffer is what the system keeps for a reader. It would take megabytes, and
+	// hide for minutes that nobody reads.
+	writeBuffer = 32 << 10
 )
+
+// ConnContext belongs into the http.Server of the endpoints: it bounds what a
+// connection keeps for its reader.
+func ConnContext(ctx context.Context, c net.Conn) context.Context {
+	if bounded, ok := c.(interface{ SetWriteBuffer(bytes int) error }); ok {
+		_ = bounded.SetWriteBuffer(writeBuffer) // it is a favour
+	}
+	return ctx
+}
 
 // stream is one kind of event stream.
 type stream struct {
@@ -116,11 +132,12 @@ func (s stream) send(w http.ResponseWriter, r *http.Request) {
 
 // delay is the interval, or what the reader wants instead.
 func (s stream) delay(r *http.Request) time.Duration {
-	ms, err := strconv.Atoi(r.URL.Query().Get("delay"))
-	if err != nil {
+	ms, err := strconv.ParseInt(r.URL.Query().Get("delay"), 10, 64)
+	if err != nil && !errors.Is(err, strconv.ErrRange) { // then it is the nearest number
 		return max(s.interval, minDelay)
 	}
-	return min(max(time.Duration(min(ms, int(maxDelay/time.Millisecond)))*time.Millisecond, minDelay), maxDelay)
+	ms = min(max(ms, minDelay.Milliseconds()), maxDelay.Milliseconds())
+	return time.Duration(ms) * time.Millisecond
 }
 
 func writeRound(batch *bytes.Buffer, messages [][]byte) {

@@ -126,7 +126,7 @@ func TestStream(t *testing.T) {
 		s.open("/hystrix.stream").want(t, aPing, aPing, aPing)
 	})
 	atStation(t, "delay", func(s *station) {
-		for query, want := range map[string]int{"delay=2000": 5, "delay=10": 100, "delay=-1": 100, "delay=soon": 20, "": 20} {
+		for query, want := range map[string]int{"delay=2000": 5, "delay=10": 100, "delay=-1": 100, "delay=soon": 20, "delay=99999999999999999999": 0, "": 20} {
 			r := s.open("/hystrix.stream?" + query)
 			r.want(t, aCommand, aPool)
 			begin, n := time.Now(), 0
