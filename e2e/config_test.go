@@ -42,7 +42,7 @@ zuul:
   routes:
     broken: {path: "/broken{}/**", url: "http://127.0.0.1:1"}
   AuthFilter.pre.disable: true
-eureka.client.enabled: true
+error.path: /oops
 `
 
 func TestBadConfiguration(t *testing.T) {
@@ -52,7 +52,7 @@ func TestBadConfiguration(t *testing.T) {
 		"gateway.yaml:3: error: zuul.rutes: unknown section; did you mean zuul.routes?",
 		`gateway.yaml:5: error: zuul.routes.broken: invalid route: pattern "/broken{}/**"`,
 		"gateway.yaml:6: error: zuul.AuthFilter.pre.disable: there is no such filter",
-		"gateway.yaml:7: warning: eureka.client.enabled",
+		"gateway.yaml:7: warning: error.path",
 		"4 errors, 1 warning",
 	}
 	t.Run("check lists every finding", func(t *testing.T) {

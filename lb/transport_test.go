@@ -382,6 +382,9 @@ func TestClientGivesUp(t *testing.T) {
 func TestClientIsShared(t *testing.T) {
 	a, b := backendtest.Start(t, backendtest.Answer(200, "ok")), backendtest.Start(t, backendtest.Answer(200, "ok"))
 	command := overSockets(t, lb.DefaultRetryPolicy(), a.Addr, b.Addr)
+	patient := http1.NewTransport(http1.TransportSettings{ReadTimeout: time.Minute, ConnectTimeout: time.Minute})
+	t.Cleanup(patient.CloseIdle)
+	command.Transport = patient
 	client := &http.Client{Transport: lb.NewTransport(usersOnly(command), nil)}
 	var wg sync.WaitGroup
 	for range 4 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -237,24 +238,24 @@ func TestEureka103OnDemandMovesThePeriod(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, f := newRig(), newFake()
 		r.start(t, "r", f)
-		asked := 0
+		var asked atomic.Int64
 		s := r.registrar("r")
-		s.Health = func(context.Context, eureka.Status) (eureka.Status, error) { asked++; return eureka.Up, nil }
+		s.Health = func(context.Context, eureka.Status) (eureka.Status, error) { asked.Add(1); return eureka.Up, nil }
 		g := register(t, s)
 		defer g.stop()
 		after(20 * time.Second)
 		g.Replicate()
 		after(0)
-		if asked != 2 {
-			t.Fatalf("health asked for %d times", asked)
+		if asked.Load() != 2 {
+			t.Fatalf("health asked for %d times", asked.Load())
 		}
 		after(29 * time.Second)
-		if asked != 2 {
-			t.Errorf("the period ran out as if nobody had asked: %d", asked)
+		if asked.Load() != 2 {
+			t.Errorf("the period ran out as if nobody had asked: %d", asked.Load())
 		}
 		after(time.Second)
-		if asked != 3 {
-			t.Errorf("health asked for %d times", asked)
+		if asked.Load() != 3 {
+			t.Errorf("health asked for %d times", asked.Load())
 		}
 	})
 }
