@@ -13,6 +13,7 @@ import (
 type balancing struct {
 	source   balancingSource
 	settings lb.BalancerSettings
+	retries  lb.RetryHandler // of the service's command
 }
 
 type balancingSource struct {
@@ -37,7 +38,7 @@ func (g *Gateway) balancing(cfg *config.Config, id string, transport http.RoundT
 		KeepTripped:    !all.AvoidTripped,
 		ActiveLimit:    firstLimit(b.ActiveLimit, all.ActiveLimit),
 		ActiveWindow:   all.ActiveWindow,
-		Zones:          lb.ZonePolicy{Off: parts.zonesOff, Load: b.Zones.Load, Blackout: b.Zones.Blackout, Original: cfg.Gateway.Compat.ZoneAvoidance},
+		Zones:          lb.ZonePolicy{Off: parts.zonesOff, Load: orNever(b.Zones.Load), Blackout: orNever(b.Zones.Blackout), Original: cfg.Gateway.Compat.ZoneAvoidance},
 		Outliers:       outlierPolicy(b.Outliers),
 		SlowStart:      b.SlowStart,
 		List:           parts.list,
@@ -52,7 +53,7 @@ func (g *Gateway) balancing(cfg *config.Config, id string, transport http.RoundT
 		Logger:         g.options.logger,
 		OnStatus:       []lb.StatusListener{g.logStatus(id)},
 	}
-	return balancing{balancingSource{r, all, cfg.Gateway.Compat.ZoneAvoidance, transport}, s}, nil
+	return balancing{balancingSource{r, all, cfg.Gateway.Compat.ZoneAvoidance, transport}, s, parts.retries}, nil
 }
 
 // logStatus tells of servers that pings find dead or alive again.
@@ -78,13 +79,21 @@ func outlierPolicy(o config.Outliers) *lb.OutlierPolicy {
 		return nil
 	}
 	return &lb.OutlierPolicy{
-		ErrorsInARow: orNever(o.ErrorsInARow), ErrorShare: o.ErrorShare, LatencyFactor: o.LatencyFactor, MinRequests: o.MinRequests,
-		Interval: o.Interval, BaseTime: o.BaseTime, MaxTime: o.MaxTime, MaxShare: o.MaxShare, PanicShare: orNever(o.PanicShare),
+		ErrorsInARow: orNever(o.ErrorsInARow), ErrorShare: shareOrNever(o.ErrorShare), LatencyFactor: o.LatencyFactor, MinRequests: o.MinRequests,
+		Interval: o.Interval, BaseTime: o.BaseTime, MaxTime: o.MaxTime, MaxShare: orNever(o.MaxShare), PanicShare: orNever(o.PanicShare),
 	}
 }
 
-// orNever makes the 0 of the configuration, which means never, the -1 of package lb,
-// where 0 stands for a default.
+// shareOrNever makes the 0 of the configuration, which means never, a share that nothing has.
+func shareOrNever(share float64) float64 {
+	if share == 0 {
+		return 2
+	}
+	return share
+}
+
+// orNever makes the 0 of the configuration, which means never, none or that anything is
+// enough, the -1 of package lb, where 0 stands for a default.
 func orNever[T int | float64](n T) T {
 	if n == 0 {
 		return -1
@@ -108,7 +117,7 @@ func primePolicy(r config.Ribbon, transport http.RoundTripper) *lb.PrimePolicy {
 		Primer:   &lb.HTTPPrimer{Transport: transport, Secure: lb.SecurePolicy{IsSecure: r.Secure, Ports: r.SecurePorts}, Path: p.Path},
 		Retries:  orNever(p.Retries),
 		MaxTime:  p.MaxTime,
-		MinRatio: p.MinRatio,
+		MinRatio: orNever(p.MinRatio),
 	}
 }
 

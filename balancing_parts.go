@@ -21,13 +21,14 @@ type parts struct {
 	filter   lb.ListFilter
 	updater  lb.ListUpdater
 	ping     func(http.RoundTripper, lb.SecurePolicy) lb.Ping
+	retries  lb.RetryHandler
 }
 
 func (g *Gateway) parts(cfg *config.Config, id string, r config.Ribbon) (p parts, err error) {
 	b := r.Balancing
-	var problems [6]error
+	var problems [7]error
 	problem := func(key string, class config.Class, known []string) error {
-		return unknownClass(cfg, id, key, class, known)
+		return unknownClass(cfg, id+".ribbon."+key, "ribbon."+key, class, known)
 	}
 	if p.newRule = g.rule(b); p.newRule == nil {
 		problems[0] = problem("NFLoadBalancerRuleClassName", b.Rule, slices.Concat(lb.RuleNames(), names(g.options.rules)))
@@ -48,6 +49,10 @@ func (g *Gateway) parts(cfg *config.Config, id string, r config.Ribbon) (p parts
 	if p.updater, known = updater(cfg, b); !known {
 		problems[5] = problem("ServerListUpdaterClassName", b.Updater, updaterNames())
 	}
+	if p.retries, known = g.retryHandler(r.Retry.Handler.Name); !known {
+		known := slices.Concat(retryHandlers(), names(g.options.retryHandlers))
+		problems[6] = unknownClass(cfg, "gateway.retry."+id+".handler", "gateway.retry.default.handler", r.Retry.Handler, known)
+	}
 	if p.class == lb.ZoneAware && !cfg.Balancers.ZoneAware {
 		p.class = lb.Dynamic
 	}
@@ -58,9 +63,17 @@ func (g *Gateway) parts(cfg *config.Config, id string, r config.Ribbon) (p parts
 // short is a Java class name without its package.
 func short(class string) string { return class[strings.LastIndexAny(class, ".$")+1:] }
 
+// given finds what was given in Go under the name of a class, in full or short.
+func given[T any](parts map[string]T, class string) (part T, ok bool) {
+	if part, ok = parts[class]; !ok {
+		part, ok = parts[short(class)]
+	}
+	return part, ok
+}
+
 // rule finds what makes a rule, nil for an unknown name.
 func (g *Gateway) rule(b config.Balancing) func() lb.Rule {
-	if own := g.options.rules[b.Rule.Name]; own != nil {
+	if own, ok := given(g.options.rules, b.Rule.Name); ok && own != nil {
 		return own
 	}
 	return lb.NewRule(b.Rule.Name, lb.RuleSettings{Decay: b.Decay, BoundFactor: orNever(b.Hash.Bound), WeightKey: b.WeightKey})
@@ -75,7 +88,7 @@ func (g *Gateway) ping(b config.Balancing) func(http.RoundTripper, lb.SecurePoli
 	always := func(p lb.Ping) func(http.RoundTripper, lb.SecurePolicy) lb.Ping {
 		return func(http.RoundTripper, lb.SecurePolicy) lb.Ping { return p }
 	}
-	if own := g.options.pings[b.Ping.Name]; own != nil {
+	if own, ok := given(g.options.pings, b.Ping.Name); ok && own != nil {
 		return always(own)
 	}
 	switch short(b.Ping.Name) {
@@ -101,12 +114,12 @@ func filterNames() []string {
 
 // listFilter makes the filter, nil for an unknown name.
 func (g *Gateway) listFilter(cfg *config.Config, b config.Balancing) lb.ListFilter {
-	if own := g.options.listFilters[b.Filter.Name]; own != nil {
+	if own, ok := given(g.options.listFilters, b.Filter.Name); ok && own != nil {
 		return own()
 	}
 	affinity := lb.ZoneAffinityFilter{
 		Zone: cfg.Balancers.Zone, Affinity: b.Affinity.Prefer, Exclusive: b.Affinity.Exclusive,
-		MaxLoad: b.Affinity.MaxLoad, MaxBlackout: b.Affinity.MaxBlackout, MinAvailable: orNever(b.Affinity.MinAvailable),
+		MaxLoad: orNever(b.Affinity.MaxLoad), MaxBlackout: orNever(b.Affinity.MaxBlackout), MinAvailable: orNever(b.Affinity.MinAvailable),
 	}
 	switch short(b.Filter.Name) {
 	case "ZonePreferenceServerListFilter":
@@ -190,6 +203,28 @@ func updater(cfg *config.Config, b config.Balancing) (u lb.ListUpdater, known bo
 	return lb.PollingUpdater{Delay: b.RefreshInterval, Interval: b.RefreshInterval}, true
 }
 
+func retryHandlers() []string {
+	return []string{config.RetryAny, config.RetryDefault, config.RetryHTTP, config.RetryConnect}
+}
+
+// retryHandler finds a handler; that of "any" is none.
+func (g *Gateway) retryHandler(name string) (h lb.RetryHandler, known bool) {
+	if own, ok := given(g.options.retryHandlers, name); ok {
+		return own, true
+	}
+	switch strings.ToLower(name) {
+	case config.RetryAny:
+		return nil, true
+	case config.RetryDefault:
+		return lb.DefaultRetryHandler{}, true
+	case config.RetryHTTP:
+		return lb.HTTPRetryHandler{}, true
+	case config.RetryConnect:
+		return lb.RequestSpecificRetryHandler{ConnectErrors: true}, true
+	}
+	return nil, false
+}
+
 func names[T any](of map[string]T) []string {
 	all := make([]string, 0, len(of))
 	for name := range of {
@@ -199,11 +234,12 @@ func names[T any](of map[string]T) []string {
 	return all
 }
 
-// unknownClass is the error about a class name.
-func unknownClass(cfg *config.Config, service, key string, class config.Class, known []string) error {
-	name := service + ".ribbon." + key
-	if class.At == cfg.Place("ribbon."+key) {
-		name = "ribbon." + key
+// unknownClass is the error about a class name, which stands under the key of a service
+// or that of all.
+func unknownClass(cfg *config.Config, own, all string, class config.Class, known []string) error {
+	name := own
+	if class.At == cfg.Place(all) {
+		name = all
 	}
 	message := fmt.Sprintf("%q is not known", class.Name)
 	if near := config.Nearest(short(class.Name), known); near != "" {

@@ -139,6 +139,34 @@ books.ribbon.listOfServers: b
 	}
 }
 
+// What is 0 in the configuration is not the default of package lb.
+func TestZeroIsNotTheDefault(t *testing.T) {
+	s := newGateway(t, `
+gateway:
+  zone: east
+  load-balancing.users.outliers: {enabled: true, error-share: 0, max-share: 0, latency-factor: 0}
+users.ribbon:
+  listOfServers: a
+  EnablePrimeConnections: true
+  MinPrimeConnectionsRatio: 0
+  MaxRetriesPerServerPrimeConnection: 0
+  zoneAffinity: {maxLoadPerServer: 0, maxBlackOutServesrPercentage: 0, minAvailableServers: 0}
+ZoneAwareNIWSDiscoveryLoadBalancer.users: {triggeringLoadPerServerThreshold: 0, avoidZoneWithBlackoutPercetage: 0}
+`).Balancing("users")
+	if o := s.Outliers; o.ErrorShare <= 1 || o.MaxShare >= 0 {
+		t.Errorf("outliers: error share %g, at most %g", o.ErrorShare, o.MaxShare)
+	}
+	if p := s.Prime; p.MinRatio >= 0 || p.Retries >= 0 {
+		t.Errorf("priming: ratio %g, %d retries", p.MinRatio, p.Retries)
+	}
+	if z := s.Zones; z.Load >= 0 || z.Blackout >= 0 {
+		t.Errorf("zones: load %g, blackout %g", z.Load, z.Blackout)
+	}
+	if f := s.Filter.(*lb.ZonePreferenceFilter); f.MaxLoad >= 0 || f.MaxBlackout >= 0 || f.MinAvailable >= 0 {
+		t.Errorf("affinity: %+v", f)
+	}
+}
+
 func TestUnknownClassNames(t *testing.T) {
 	yaml := `users.ribbon:
   listOfServers: a
@@ -148,6 +176,7 @@ func TestUnknownClassNames(t *testing.T) {
   NIWSServerListFilterClassName: ZoneAfinityServerListFilter
   NFLoadBalancerClassName: com.example.Balancer
   ServerListUpdaterClassName: PolingServerListUpdater
+gateway.retry.users.handler: htpp
 `
 	cfg := parse(t, yaml)
 	report := &config.Report{}
@@ -159,6 +188,7 @@ func TestUnknownClassNames(t *testing.T) {
 		`gateway.yaml:6: error: users.ribbon.NIWSServerListFilterClassName: "ZoneAfinityServerListFilter" is not known; did you mean ZoneAffinityServerListFilter?`,
 		`gateway.yaml:7: error: users.ribbon.NFLoadBalancerClassName: "com.example.Balancer" is not known; there are ZoneAwareLoadBalancer,`,
 		`gateway.yaml:8: error: users.ribbon.ServerListUpdaterClassName: "PolingServerListUpdater" is not known; did you mean PollingServerListUpdater?`,
+		`gateway.yaml:9: error: gateway.retry.users.handler: "htpp" is not known; did you mean http?`,
 	} {
 		if !strings.Contains(report.String(), want) {
 			t.Errorf("no finding %q in\n%s", want, report)
@@ -179,7 +209,7 @@ func TestPartsGivenInGo(t *testing.T) {
 	without := listFilter(func(servers []*lb.Server) []*lb.Server { return servers[:len(servers)-1] })
 	g := newGateway(t, `
 zuul.routes.users: /users/**
-users.ribbon: {listOfServers: "a:1,b:1,c:1", NFLoadBalancerRuleClassName: Last, NIWSServerListFilterClassName: WithoutLast, NFLoadBalancerPingClassName: Mine}
+users.ribbon: {listOfServers: "a:1,b:1,c:1", NFLoadBalancerRuleClassName: com.example.Last, NIWSServerListFilterClassName: WithoutLast, NFLoadBalancerPingClassName: Mine}
 `,
 		gozer.WithRule("Last", func() lb.Rule { return last }),
 		gozer.WithListFilter("WithoutLast", func() lb.ListFilter { return without }),
@@ -190,6 +220,31 @@ users.ribbon: {listOfServers: "a:1,b:1,c:1", NFLoadBalancerRuleClassName: Last, 
 	}
 	if g.Balancing("users").Ping != lb.PingConstant(true) {
 		t.Errorf("ping %v", g.Balancing("users").Ping)
+	}
+}
+
+// onlyResets is a handler that gives a broken connection another attempt, and a refused one none.
+type onlyResets struct{ lb.DefaultRetryHandler }
+
+func (onlyResets) Retriable(f *lb.Failure, _ bool) bool { return !f.Unsent }
+
+func TestRetryHandlerGivenInGo(t *testing.T) {
+	g := newGateway(t, `
+zuul.routes: {users: /users/**, orders: /orders/**}
+users.ribbon.listOfServers: a:1,b:1
+orders.ribbon.listOfServers: a:1,b:1
+gateway.retry.users.handler: com.example.OnlyResets
+`, gozer.WithRetryHandler("OnlyResets", onlyResets{}))
+	for service, want := range map[string]int{"users": 1, "orders": 2} {
+		attempts := 0
+		g.SetTransport(service, roundTrip(func(*http.Request) (*http.Response, error) {
+			attempts++
+			return nil, lb.NotSent(syscall.ECONNREFUSED)
+		}))
+		get(t, g, "/"+service+"/x")
+		if attempts != want {
+			t.Errorf("%s: %d attempts, want %d", service, attempts, want)
+		}
 	}
 }
 

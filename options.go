@@ -30,7 +30,10 @@ type options struct {
 	rules       map[string]func() lb.Rule
 	pings       map[string]lb.Ping
 	listFilters map[string]func() lb.ListFilter
-	listen      func(ctx context.Context, address string) (net.Listener, error)
+
+	retryHandlers map[string]lb.RetryHandler
+
+	listen func(ctx context.Context, address string) (net.Listener, error)
 
 	dialRegistry func(ctx context.Context, network, address string) (net.Conn, error) // nil: TCP
 }
@@ -85,6 +88,12 @@ func WithListFilter(name string, newFilter func() lb.ListFilter) Option {
 	return func(o *options) { o.listFilters[name] = newFilter }
 }
 
+// WithRetryHandler names a handler that says which failures are worth a retry, so that
+// gateway.retry.<service>.handler can choose it. All services share h.
+func WithRetryHandler(name string, h lb.RetryHandler) Option {
+	return func(o *options) { o.retryHandlers[name] = h }
+}
+
 // WithDiscovery adds a source of instances. Services that it finds get a route
 // each, unless they are ignored, and servers, unless listOfServers names them.
 func WithDiscovery(s discovery.Source) Option {
@@ -129,6 +138,7 @@ func newOptions(opts []Option) options {
 	o := options{
 		logger: slog.Default(), version: buildVersion(), listen: listenTCP, opened: func(*Gateway, net.Addr, net.Addr) {},
 		rules: map[string]func() lb.Rule{}, pings: map[string]lb.Ping{}, listFilters: map[string]func() lb.ListFilter{},
+		retryHandlers: map[string]lb.RetryHandler{},
 	}
 	for _, set := range opts {
 		set(&o)

@@ -107,7 +107,7 @@ func servicePool(r config.Ribbon) http1.TransportSettings {
 	}
 }
 
-func retryPolicy(cfg *config.Config, r config.Ribbon) lb.RetryPolicy {
+func retryPolicy(cfg *config.Config, r config.Ribbon, handler lb.RetryHandler) lb.RetryPolicy {
 	return lb.RetryPolicy{
 		MaxSame:         r.MaxAutoRetries,
 		MaxNext:         r.MaxAutoRetriesNextServer,
@@ -115,22 +115,9 @@ func retryPolicy(cfg *config.Config, r config.Ribbon) lb.RetryPolicy {
 		StatusCodes:     r.RetryableStatusCodes,
 		ThrottledStatus: r.Retry.ThrottledStatus,
 		Backoff:         lb.Backoff{Interval: r.BackoffInterval, Max: r.Retry.MaxBackoff},
-		Handler:         retryHandler(r.Retry.Handler),
+		Handler:         handler,
 		MaxReplayBytes:  cfg.Gateway.Limits.MaxReplayBody,
 	}
-}
-
-// retryHandler is nil for the one that needs none.
-func retryHandler(name string) lb.RetryHandler {
-	switch name {
-	case config.RetryDefault:
-		return lb.DefaultRetryHandler{}
-	case config.RetryHTTP:
-		return lb.HTTPRetryHandler{}
-	case config.RetryConnect:
-		return lb.RequestSpecificRetryHandler{ConnectErrors: true}
-	}
-	return nil
 }
 
 func budgetSettings(r config.Ribbon) lb.BudgetSettings {

@@ -199,7 +199,7 @@ func (g *Gateway) service(s *snapshot, id string, registry *fallback.Registry) (
 		Balance: &lb.Command{
 			Balancer:  g.state.balancer(id),
 			Transport: transport,
-			Retry:     retryPolicy(s.config, ribbon),
+			Retry:     retryPolicy(s.config, ribbon, s.balancing[id].retries),
 			Secure:    lb.SecurePolicy{IsSecure: ribbon.Secure, Ports: ribbon.SecurePorts},
 			Budget:    g.state.budget(id, budgetSettings(ribbon)),
 			Listeners: listeners(g.options.listeners, ribbon),

@@ -194,8 +194,8 @@ type Retry struct {
 	BudgetPerSecond int  // retries that are allowed however few requests there are
 	BudgetBurst     int  // retries that may be saved up
 	MaxBackoff      time.Duration
-	Handler         string // any, default, http or connect
-	ThrottledStatus []int  // responses that count as failures of the server
+	Handler         Class // any, default, http, connect, or one that was given in Go
+	ThrottledStatus []int // responses that count as failures of the server
 }
 
 // Trip is niws.loadbalancer.<service>.*: when failures in a row take a server out of

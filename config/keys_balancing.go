@@ -2,6 +2,7 @@ package config
 
 import (
 	"math"
+	"net/url"
 	"strings"
 	"time"
 )
@@ -49,10 +50,10 @@ func balancingRows() []row[Ribbon] {
 		number("ServerListSubsetFilter.eliminationFailureThresold", "0", "failures in the current second that a member may have", 0, math.MaxInt32, func(b *Balancing) *int { return &b.Subset.MaxFailures }),
 		number("ServerListSubsetFilter.eliminationConnectionThresold", "0", "active requests that a member may have", 0, math.MaxInt32, func(b *Balancing) *int { return &b.Subset.MaxActive }),
 		boolean("EnablePrimeConnections", "false", "open a connection to a new server before it gets requests", func(b *Balancing) *bool { return &b.Prime.Enabled }),
-		text("PrimeConnectionsURI", "/", "what is asked for then", func(b *Balancing) *string { return &b.Prime.Path }),
+		requestPath("PrimeConnectionsURI", "/", "what is asked for then", func(b *Balancing) *string { return &b.Prime.Path }),
 		number("MaxRetriesPerServerPrimeConnection", "9", "repeats if that fails", 0, 1000, func(b *Balancing) *int { return &b.Prime.Retries }),
 		duration("MaxTotalTimeToPrimeConnections", "30000", "time for all new servers", time.Millisecond, time.Millisecond, func(b *Balancing) *time.Duration { return &b.Prime.MaxTime }),
-		share("MinPrimeConnectionsRatio", "1.0", "share of the new servers that need to be done", func(b *Balancing) *float64 { return &b.Prime.MinRatio }),
+		share("MinPrimeConnectionsRatio", "1.0", "share of the new servers that need to be done; the first one in any case", func(b *Balancing) *float64 { return &b.Prime.MinRatio }),
 		texts("DeploymentContextBasedVipAddresses", "(the service id)", "services to ask discovery for", func(b *Balancing) *[]string { return &b.Discovery.VIPs }),
 		boolean("PrioritizeVipAddressBasedServers", "true", "ask for the next of them only if those before have no instance", func(b *Balancing) *bool { return &b.Discovery.Prioritize }),
 		boolean("ForceClientPortConfiguration", "false", "use `Port` or `SecurePort` instead of the instances' own", func(b *Balancing) *bool { return &b.Discovery.ForcePort }),
@@ -105,24 +106,52 @@ func balancing(b *builder, values []string) *Balancing {
 func ownBalancingRows() []row[Balancing] {
 	return []row[Balancing]{
 		{name: "hash-on", kind: "source of a key", def: "", doc: "what ConsistentHash goes by: `address`, `path`, `header:<name>` or `cookie:<name>`; `<service>` may be `default`", set: setHashOn},
-		decimal("hash-bound", "1.25", "times the average of active requests at which ConsistentHash passes a server over; 0 means never", 0, 1000, func(b *Balancing) *float64 { return &b.Hash.Bound }),
+		{name: "hash-bound", kind: "decimal number", def: "1.25", doc: "times the average of active requests at which ConsistentHash passes a server over, 1 at least; 0 means never", set: setHashBound},
 		duration("ewma-decay", "10s", "time in which PeakEwma forgets a response time", time.Millisecond, time.Millisecond, func(b *Balancing) *time.Duration { return &b.Decay }),
 		text("weight-key", "weight", "entry of an instance's metadata that Weighted reads", func(b *Balancing) *string { return &b.WeightKey }),
 		duration("slow-start", "0s", "time in which the share of a new server grows; 0 means at once", time.Millisecond, 0, func(b *Balancing) *time.Duration { return &b.SlowStart }),
-		text("ping-path", "/", "what PingUrl asks for", func(b *Balancing) *string { return &b.PingPath }),
+		requestPath("ping-path", "/", "what PingUrl asks for", func(b *Balancing) *string { return &b.PingPath }),
 		text("ping-body", "", "answer that PingUrl wants; empty means any with status 200", func(b *Balancing) *string { return &b.PingBody }),
 		boolean("ping-parallel", "false", "ping 16 servers at once instead of one after the other", func(b *Balancing) *bool { return &b.PingParallel }),
 		boolean("outliers.enabled", "false", "eject servers that do worse than they should", func(b *Balancing) *bool { return &b.Outliers.Enabled }),
 		number("outliers.errors-in-a-row", "5", "failed connections and statuses of 500 and above in a row that eject; 0 means they do not", 0, math.MaxInt32, func(b *Balancing) *int { return &b.Outliers.ErrorsInARow }),
-		share("outliers.error-share", "0.5", "share of them among the requests of an interval that ejects", func(b *Balancing) *float64 { return &b.Outliers.ErrorShare }),
+		share("outliers.error-share", "0.5", "share of them among the requests of an interval that ejects; 0 means it does not", func(b *Balancing) *float64 { return &b.Outliers.ErrorShare }),
 		decimal("outliers.latency-factor", "0", "times the median of all servers that ejects a server with such a mean response time; 0 means never", 0, math.MaxInt32, func(b *Balancing) *float64 { return &b.Outliers.LatencyFactor }),
 		number("outliers.min-requests", "20", "requests that a judgement needs", 1, math.MaxInt32, func(b *Balancing) *int { return &b.Outliers.MinRequests }),
 		duration("outliers.interval", "1s", "time between two judgements", time.Millisecond, 10*time.Millisecond, func(b *Balancing) *time.Duration { return &b.Outliers.Interval }),
 		duration("outliers.base-time", "10s", "how long the first ejection lasts; the n-th in short order lasts n times as long", time.Millisecond, time.Millisecond, func(b *Balancing) *time.Duration { return &b.Outliers.BaseTime }),
 		duration("outliers.max-time", "5m", "and at most", time.Millisecond, time.Millisecond, func(b *Balancing) *time.Duration { return &b.Outliers.MaxTime }),
-		share("outliers.max-share", "0.5", "share of the servers that may be ejected", func(b *Balancing) *float64 { return &b.Outliers.MaxShare }),
+		share("outliers.max-share", "0.5", "share of the servers that may be ejected; one always may if there is another", func(b *Balancing) *float64 { return &b.Outliers.MaxShare }),
 		share("outliers.panic-share", "0.3", "share of the servers left in rotation below which all are used; 0 means never", func(b *Balancing) *float64 { return &b.Outliers.PanicShare }),
 	}
+}
+
+// requestPath is a path, with a query if need be, for requests of the gateway's own.
+func requestPath(name, def, doc string, field func(*Balancing) *string) row[Balancing] {
+	read := func(v *node) (string, error) {
+		path, err := textOf(v)
+		if err != nil {
+			return "", err
+		}
+		u, err := url.Parse("http://server/" + strings.TrimPrefix(path, "/"))
+		if err != nil || u.Fragment != "" {
+			return "", fault(v, "is not the path of a URL")
+		}
+		return path, nil
+	}
+	return row[Balancing]{name: name, kind: "path", def: def, doc: doc, set: parsed(read, field)}
+}
+
+// setHashBound refuses what is below the average, where nobody could be found.
+func setHashBound(b *Balancing, v *node) error {
+	bound, err := decimalOf(v, 0, 1000)
+	if err == nil && 0 < bound && bound < 1 {
+		err = fault(v, "is below 1")
+	}
+	if err == nil {
+		b.Hash.Bound = bound
+	}
+	return err
 }
 
 func setHashOn(b *Balancing, v *node) error {

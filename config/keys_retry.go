@@ -22,7 +22,7 @@ func retryKeys() []Key {
 		number("budget.per-second", "10", "retries that are allowed each second however few requests there are", 0, 1_000_000, func(r *Retry) *int { return &r.BudgetPerSecond }),
 		number("budget.burst", "100", "retries that may be saved up while there are none", 0, math.MaxInt32, func(r *Retry) *int { return &r.BudgetBurst }),
 		duration("max-backoff", "1000", "longest pause between two attempts", time.Millisecond, time.Millisecond, func(r *Retry) *time.Duration { return &r.MaxBackoff }),
-		choice("handler", RetryAny, "which of the failures that may be repeated are: all, those of Ribbon's default handler or of its HTTP clients, or broken connections only", []string{RetryAny, RetryDefault, RetryHTTP, RetryConnect}, func(r *Retry) *string { return &r.Handler }),
+		row[Retry]{name: "handler", kind: "name of a handler", def: RetryAny, doc: "which of the failures that may be repeated are: `any` of them, those of Ribbon's `default` handler or of its clients (`http`), broken connections only (`connect`), or what a handler given in Go says", set: setHandler},
 		row[Retry]{name: "throttled-status-codes", kind: "list of statuses", doc: "responses that count against the server and are repeated like errors, such as 503 with Ribbon's RestClient", set: setThrottled},
 	)
 }
@@ -33,6 +33,15 @@ func retrying(b *builder, values []string) *Retry {
 		return &b.config.Ribbon.Retry
 	}
 	return &serviceRibbon(b, values).Retry
+}
+
+// setHandler takes any name: who puts the parts together knows the handlers.
+func setHandler(r *Retry, v *node) error {
+	name, err := filled(v)
+	if err == nil {
+		r.Handler = Class{name, v.at}
+	}
+	return err
 }
 
 func setThrottled(r *Retry, v *node) (err error) {

@@ -71,7 +71,7 @@ ribbon.listener.a.disabled: true
 users.ribbon.listener.b.disabled: true
 `)
 	users, others := cfg.RibbonFor("users"), cfg.RibbonFor("orders")
-	if r := users.Retry; r.BudgetPercent != 30 || r.BudgetBurst != 7 || r.Handler != config.RetryHTTP || len(r.ThrottledStatus) != 2 || !r.Budget || r.BudgetPerSecond != 10 {
+	if r := users.Retry; r.BudgetPercent != 30 || r.BudgetBurst != 7 || r.Handler.Name != "HTTP" || len(r.ThrottledStatus) != 2 || !r.Budget || r.BudgetPerSecond != 10 {
 		t.Errorf("users: %+v", r)
 	}
 	if r := others.Retry; r.BudgetPercent != 30 || r.BudgetBurst != 100 || len(r.ThrottledStatus) != 0 {

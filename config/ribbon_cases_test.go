@@ -68,12 +68,16 @@ func TestVIPAddresses(t *testing.T) {
 
 func TestBadBalancing(t *testing.T) {
 	for name, tc := range map[string]struct{ set, want string }{
-		"a share above 1":  {"users.ribbon.zoneAffinity.maxBlackOutServesrPercentage=1.5", `"1.5" is out of range (0 to 1)`},
-		"no number":        {"ZoneAwareNIWSDiscoveryLoadBalancer.default.triggeringLoadPerServerThreshold=x", `"x" is not a number`},
-		"not a number":     {"ZoneAwareNIWSDiscoveryLoadBalancer.default.triggeringLoadPerServerThreshold=NaN", `"NaN" is not a number`},
-		"nothing":          {"users.ribbon.NFLoadBalancerRuleClassName=", "the value is empty"},
-		"a key of nothing": {"gateway.load-balancing.users.hash-on=header:", `"header:" is none of address, path, header:<name>, cookie:<name>`},
-		"a path of what":   {"gateway.load-balancing.users.hash-on=path:x", `"path:x" is none of`},
+		"a share above 1":      {"users.ribbon.zoneAffinity.maxBlackOutServesrPercentage=1.5", `"1.5" is out of range (0 to 1)`},
+		"no number":            {"ZoneAwareNIWSDiscoveryLoadBalancer.default.triggeringLoadPerServerThreshold=x", `"x" is not a number`},
+		"not a number":         {"ZoneAwareNIWSDiscoveryLoadBalancer.default.triggeringLoadPerServerThreshold=NaN", `"NaN" is not a number`},
+		"nothing":              {"users.ribbon.NFLoadBalancerRuleClassName=", "the value is empty"},
+		"a ping of no path":    {"gateway.load-balancing.users.ping-path=/%zz", `"/%zz" is not the path of a URL`},
+		"a ping of a fragment": {"gateway.load-balancing.users.ping-path=/up#here", `"/up#here" is not the path of a URL`},
+		"no path to prime":     {"users.ribbon.PrimeConnectionsURI=/%", `"/%" is not the path of a URL`},
+		"a bound below all":    {"gateway.load-balancing.users.hash-bound=0.5", `"0.5" is below 1`},
+		"a key of nothing":     {"gateway.load-balancing.users.hash-on=header:", `"header:" is none of address, path, header:<name>, cookie:<name>`},
+		"a path of what":       {"gateway.load-balancing.users.hash-on=path:x", `"path:x" is none of`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, report := config.Parse("gateway.yaml", nil, config.Options{Set: []string{tc.set}})

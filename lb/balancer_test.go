@@ -295,7 +295,7 @@ func TestStatsOutliveAbsence(t *testing.T) {
 
 // Ribbon 13: the caller's list is neither changed nor kept.
 func TestSetServersLeavesTheListAlone(t *testing.T) {
-	servers := []lb.Server{{Host: "h", Port: 1}, {Host: "h", Port: 2}}
+	servers := []lb.Server{{Host: "h", Port: 1, Metadata: map[string]string{"weight": "1"}}, {Host: "h", Port: 2}}
 	b := lb.NewBalancer("users", lb.BalancerSettings{})
 	b.SetServers(servers)
 	if servers[0].ID != "" || servers[0].Stats() != nil {
@@ -305,6 +305,37 @@ func TestSetServersLeavesTheListAlone(t *testing.T) {
 	if got := b.Servers()[0].HostPort(); got != "h:1" {
 		t.Errorf("list was kept: %s", got)
 	}
+	servers[0].Host = "h"
+	servers[0].Metadata["weight"] = "2"
+	if got := b.Servers()[0].Metadata["weight"]; got != "1" {
+		t.Errorf("the metadata was kept: weight %s", got)
+	}
+	b.SetServers(servers)
+	if got := b.Servers()[0].Metadata["weight"]; got != "2" {
+		t.Errorf("the new metadata was not noticed: weight %s", got)
+	}
+}
+
+// Settings that make no sense are the defaults, not a panic or a loop without a pause.
+func TestNegativeTimes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var asked notes
+		b := pinged(t, lb.BalancerSettings{
+			NewRule: lb.NewRule("WeightedResponseTimeRule", lb.RuleSettings{}), WeightInterval: -1,
+			Ping: slowPing("", &asked), PingInterval: -1, PingTimeout: -1, SlowStart: -1, ActiveWindow: -1, ActiveLimit: -1,
+			Outliers: &lb.OutlierPolicy{Interval: -1, BaseTime: -1, MaxTime: -1, MinRequests: -1},
+			Trip:     lb.TripPolicy{Failures: -1, Factor: -1, Max: -1},
+		}, "a", "b")
+		pass(10 * time.Second)
+		end(t, b, "b", lb.Failing, 5)
+		if n := len(asked.all()); n != 2 || idsOf(b.Reachable()) != "a b" {
+			t.Errorf("%d pings, alive %s", n, idsOf(b.Reachable()))
+		}
+		near(t, shares(b, nil, 100), 0, map[string]float64{"a": 1})
+		if find(t, b, "b").Ejected(time.Now().Add(10 * time.Second)) {
+			t.Error("still ejected after ten seconds")
+		}
+	})
 }
 
 func TestAvailable(t *testing.T) {

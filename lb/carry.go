@@ -20,5 +20,13 @@ func Carry(ctx context.Context, t http.RoundTripper, req *http.Request, into htt
 	if carrier, ok := t.(Carrier); ok {
 		return carrier.Carry(ctx, req, into)
 	}
-	return t.RoundTrip(copied(req).WithContext(ctx))
+	return orDefault(t).RoundTrip(copied(req).WithContext(ctx))
+}
+
+// orDefault is net/http's own transport in the place of none, as in an http.Client.
+func orDefault(t http.RoundTripper) http.RoundTripper {
+	if t == nil {
+		return http.DefaultTransport //nolint:forbidigo // as net/http does; who wants time-outs brings a transport
+	}
+	return t
 }

@@ -11,8 +11,9 @@ import (
 // fields must not change once Do has been called, from any number of goroutines.
 type Command struct {
 	Balancer *Balancer
-	// Transport carries an attempt to the server named by the URL. Its connect and read
-	// timeouts bound an attempt. It should not repeat what it has sent; see Do.
+	// Transport carries an attempt to the server named by the URL; nil means
+	// http.DefaultTransport. Its connect and read timeouts bound an attempt. It should not
+	// repeat what it has sent; see Do.
 	Transport http.RoundTripper
 	Retry     RetryPolicy
 	Secure    SecurePolicy

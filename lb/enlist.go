@@ -1,6 +1,7 @@
 package lb
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -86,6 +87,7 @@ func (b *Balancer) enlist(s Server, running bool, now time.Time) (listed *Server
 	if k.server == nil || !k.server.describedAs(&s) {
 		own := s
 		own.addr = own.HostPort()
+		own.Metadata = maps.Clone(own.Metadata)
 		own.zone = strings.ToLower(own.Zone)
 		own.state = &k.state
 		k.server = &own

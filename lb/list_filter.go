@@ -36,10 +36,10 @@ type ZoneAffinityFilter struct {
 	// Exclusive uses no other zone, even if this one has no server (EnableZoneExclusivity).
 	Exclusive bool
 	// MaxLoad is the number of active requests per server from which on all zones are used
-	// (zoneAffinity.maxLoadPerServer), 0.6 by default.
+	// (zoneAffinity.maxLoadPerServer), 0.6 by default; negative means in any case.
 	MaxLoad float64
 	// MaxBlackout is the share of servers in blackout from which on all zones are used
-	// (zoneAffinity.maxBlackOutServesrPercentage), 0.8 by default.
+	// (zoneAffinity.maxBlackOutServesrPercentage), 0.8 by default; negative means in any case.
 	MaxBlackout float64
 	// MinAvailable is the number of servers out of blackout below which all zones are used
 	// (zoneAffinity.minAvailableServers), 2 by default; negative means none are needed.
@@ -77,10 +77,10 @@ func (f *ZoneAffinityFilter) local(servers []*Server) []*Server {
 
 func (f *ZoneAffinityFilter) overridden(local []*Server, h Health) bool {
 	maxLoad, maxBlackout, least := f.MaxLoad, f.MaxBlackout, f.MinAvailable
-	if maxLoad <= 0 {
+	if maxLoad == 0 {
 		maxLoad = 0.6
 	}
-	if maxBlackout <= 0 {
+	if maxBlackout == 0 {
 		maxBlackout = 0.8
 	}
 	if least == 0 {

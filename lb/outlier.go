@@ -1,6 +1,7 @@
 package lb
 
 import (
+	"cmp"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -27,7 +28,7 @@ type OutlierPolicy struct {
 	// order lasts n times as long, up to MaxTime, 5 min by default.
 	BaseTime, MaxTime time.Duration
 	// MaxShare is the share of the servers that may be ejected, 0.5 by default; one may always
-	// be if there is another.
+	// be if there is another, and negative means no more than that.
 	MaxShare float64
 	// PanicShare is the share of the servers that must be left, ejected and tripped ones taken
 	// off: below it all that are alive are used, since the fault is likely to lie elsewhere.
@@ -39,10 +40,10 @@ func (p *OutlierPolicy) withDefaults() OutlierPolicy {
 	d := *p
 	set(&d.ErrorsInARow, 5)
 	set(&d.ErrorShare, 0.5)
-	set(&d.MinRequests, 20)
-	set(&d.Interval, time.Second)
-	set(&d.BaseTime, 10*time.Second)
-	set(&d.MaxTime, 5*time.Minute)
+	positive(&d.MinRequests, 20)
+	positive(&d.Interval, time.Second)
+	positive(&d.BaseTime, 10*time.Second)
+	positive(&d.MaxTime, 5*time.Minute)
 	set(&d.MaxShare, 0.5)
 	set(&d.PanicShare, 0.3)
 	return d
@@ -52,6 +53,14 @@ func (p *OutlierPolicy) withDefaults() OutlierPolicy {
 func set[T comparable](field *T, value T) {
 	var zero T
 	if *field == zero {
+		*field = value
+	}
+}
+
+// positive is set for what makes no sense below zero either.
+func positive[T cmp.Ordered](field *T, value T) {
+	var zero T
+	if *field <= zero {
 		*field = value
 	}
 }

@@ -177,6 +177,57 @@ func TestSlowStart(t *testing.T) {
 			})
 		})
 	}
+	t.Run("ConsistentHash: a key goes to the new server or to the one that had it", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			b := lb.NewBalancer("users", slow("ConsistentHash"))
+			list(t, b, ids(10)...)
+			owner := map[string]string{}
+			for _, key := range ids(400) {
+				owner[key] = b.Choose(key, nil).ID
+			}
+			list(t, b, append(ids(10), "new")...)
+			moved := 0
+			for key, old := range owner {
+				for range 50 {
+					switch got := b.Choose(key, nil).ID; got {
+					case old:
+					case "new":
+						moved++
+					default:
+						t.Fatalf("%s was on %s and is on %s", key, old, got)
+					}
+				}
+			}
+			if share := float64(moved) / (400 * 50); share < 0.002 || share > 0.018 { // a tenth of an eleventh
+				t.Errorf("the new server has a share of %.4f", share)
+			}
+		})
+	})
+	t.Run("Weighted: who has no weight gets nothing of the others' share", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			b := lb.NewBalancer("users", slow("Weighted"))
+			servers := []lb.Server{
+				{ID: "none", Host: "h", Port: 1, Metadata: map[string]string{"weight": "0"}},
+				{ID: "old", Host: "h", Port: 2},
+				{ID: "new", Host: "h", Port: 3},
+			}
+			b.SetServers(servers[:2])
+			b.SetServers(servers)
+			near(t, shares(b, nil, 20_000), 0.02, map[string]float64{"old": 0.95, "new": 0.05})
+		})
+	})
+	t.Run("a server that alone suits a request gets it", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s := slow("")
+			s.NewRule = func() lb.Rule {
+				return &lb.PredicateBased{Predicate: lb.PredicateFunc(func(key any, s *lb.Server) bool { return s.ID == key })}
+			}
+			b := lb.NewBalancer("users", s)
+			list(t, b, "a")
+			list(t, b, "a", "b")
+			near(t, shares(b, "b", 100), 0, map[string]float64{"b": 1})
+		})
+	})
 	t.Run("after a time down too", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			b := lb.NewBalancer("users", slow("BestAvailableRule"))

@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"strings"
 	"sync"
+	"time"
 )
 
 // Ping finds out whether a server is alive.
@@ -45,7 +47,8 @@ func (p PingConstant) Alive(context.Context, *Server) bool { return bool(p) }
 
 // PingURL sends GET to every server. It is alive if it answers 200 with the expected body.
 type PingURL struct {
-	// Transport carries the request. The balancer's deadline for all pings bounds it.
+	// Transport carries the request; nil means http.DefaultTransport. The balancer's deadline
+	// for all pings bounds it.
 	Transport http.RoundTripper
 	// Secure chooses the scheme.
 	Secure SecurePolicy
@@ -63,7 +66,7 @@ func (p *PingURL) Alive(ctx context.Context, s *Server) bool {
 	if err != nil {
 		return false
 	}
-	resp, err := p.Transport.RoundTrip(req)
+	resp, err := orDefault(p.Transport).RoundTrip(req)
 	if err != nil {
 		return false
 	}
@@ -113,24 +116,38 @@ type PingStrategy interface {
 }
 
 // SerialPing pings one server after the other. Those that are not reached before ctx
-// ends stay as they were, and are the first of the next time.
+// ends, or so late that they had less than half of the time, stay as they were, and are
+// the first of the next time.
 type SerialPing struct{ next int }
 
 var _ PingStrategy = (*SerialPing)(nil)
 
 // Ping implements PingStrategy. It must not be called by several goroutines.
 func (p *SerialPing) Ping(ctx context.Context, ping Ping, servers []*Server, result func(*Server, bool)) {
+	start := time.Now()
 	for range servers {
 		if ctx.Err() != nil {
 			return
 		}
-		s := servers[p.next%len(servers)]
+		s, asked := servers[p.next%len(servers)], time.Now()
+		alive := ping.Alive(ctx, s)
+		if !alive && hurried(ctx, start, asked) {
+			return
+		}
 		p.next = (p.next + 1) % len(servers)
-		result(s, ping.Alive(ctx, s))
+		result(s, alive)
 	}
 }
 
-// ParallelPing pings several servers at once.
+// hurried reports that a round that began at start has ended too soon for a server that
+// was asked late in it: after less than half of the time, so that a frozen server needs
+// two rounds at most to be found out.
+func hurried(ctx context.Context, start, asked time.Time) bool {
+	return ctx.Err() != nil && time.Since(asked) < asked.Sub(start)
+}
+
+// ParallelPing pings several servers at once, in an order drawn anew each time. Those that
+// are not reached before ctx ends, or too late, stay as they were, as with SerialPing.
 type ParallelPing struct {
 	// Most at once; 0 or less means 16.
 	Most int
@@ -147,9 +164,10 @@ func (p ParallelPing) Ping(ctx context.Context, ping Ping, servers []*Server, re
 	var mu sync.Mutex // held during result
 	var wg sync.WaitGroup
 	queue := make(chan *Server, len(servers))
-	for _, s := range servers {
-		queue <- s
+	for _, i := range rand.Perm(len(servers)) {
+		queue <- servers[i]
 	}
+	start := time.Now()
 	close(queue)
 	for range min(most, len(servers)) {
 		wg.Go(func() {
@@ -157,7 +175,11 @@ func (p ParallelPing) Ping(ctx context.Context, ping Ping, servers []*Server, re
 				if ctx.Err() != nil {
 					return
 				}
+				asked := time.Now()
 				alive := ping.Alive(ctx, s)
+				if !alive && hurried(ctx, start, asked) {
+					return
+				}
 				mu.Lock()
 				result(s, alive)
 				mu.Unlock()

@@ -108,6 +108,52 @@ func TestPingRoundsAreBounded(t *testing.T) {
 			}
 		})
 	})
+	t.Run("a ping without enough time says nothing", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			var asked notes
+			b := pinged(t, lb.BalancerSettings{Ping: slowPing("", &asked), PingInterval: 10 * time.Second, PingTimeout: 2500 * time.Millisecond}, "a", "b", "c", "d")
+			pass(3 * time.Second)
+			synctest.Wait()
+			if got := idsOf(b.Reachable()); got != "a b c d" {
+				t.Errorf("alive: %s; c had half a second, and needs one", got)
+			}
+			pass(11 * time.Second)
+			synctest.Wait()
+			if diff := cmp.Diff([]string{"a", "b", "c", "c", "d"}, asked.all()[:5]); diff != "" {
+				t.Error("c is the first of the next round:", diff)
+			}
+		})
+	})
+	t.Run("in parallel a ping without enough time says nothing", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			var asked notes
+			b := pinged(t, lb.BalancerSettings{
+				Ping: slowPing("", &asked), PingStrategy: lb.ParallelPing{Most: 2}, PingInterval: 10 * time.Second, PingTimeout: 2500 * time.Millisecond,
+			}, ids(6)...)
+			pass(3 * time.Second)
+			synctest.Wait()
+			if n := len(b.Reachable()); n != 6 {
+				t.Errorf("%d are alive", n)
+			}
+		})
+	})
+	t.Run("in parallel everybody's turn comes", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			var asked notes
+			pinged(t, lb.BalancerSettings{
+				Ping: slowPing("0", &asked), PingStrategy: lb.ParallelPing{Most: 1}, PingInterval: time.Second, PingTimeout: 20 * time.Second,
+			}, ids(4)...)
+			pass(time.Hour)
+			synctest.Wait()
+			met := map[string]bool{}
+			for _, id := range asked.all() {
+				met[id] = true
+			}
+			if len(met) != 4 {
+				t.Errorf("in an hour only %v were pinged", met)
+			}
+		})
+	})
 	t.Run("in parallel", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var busy, most atomic.Int64
@@ -158,6 +204,9 @@ func TestPingRoundsAreBounded(t *testing.T) {
 	})
 }
 
+// closeIdle lets go of what the transport of net/http keeps.
+func closeIdle() { new(http.Client).CloseIdleConnections() }
+
 func TestPingURL(t *testing.T) {
 	answer := backendtest.Start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/bad" {
@@ -189,6 +238,10 @@ func TestPingURL(t *testing.T) {
 				t.Fatal(err)
 			}
 			s.ID = "Q27 not an address"
+			if tc.want && !(&lb.PingURL{Path: tc.path, Expected: tc.expected}).Alive(ctx, &s) {
+				t.Error("dead by the transport of net/http")
+			}
+			closeIdle()
 			ping := &lb.PingURL{Transport: transport, Path: tc.path, Expected: tc.expected}
 			if got := ping.Alive(ctx, &s); got != tc.want {
 				t.Errorf("alive %t, want %t", got, tc.want)

@@ -86,6 +86,7 @@ type StatusListener func(changed []*Server)
 type policy struct {
 	BalancerSettings
 	rule      Rule
+	settled   Rule            // for requests that a slow start keeps from a new server; nil without one
 	zoneRules map[string]Rule // guarded by the balancer's mu
 	patience  time.Duration
 	pings     bool
@@ -99,9 +100,9 @@ func newPolicy(s BalancerSettings) *policy {
 		s.NewRule = func() Rule { return new(RoundRobin) }
 	}
 	s.Trip = s.Trip.withDefaults()
-	set(&s.PingInterval, 30*time.Second)
-	set(&s.PingTimeout, 2*time.Second)
-	set(&s.WeightInterval, 30*time.Second)
+	positive(&s.PingInterval, 30*time.Second)
+	positive(&s.PingTimeout, 2*time.Second)
+	positive(&s.WeightInterval, 30*time.Second)
 	if s.PingStrategy == nil {
 		s.PingStrategy = new(SerialPing)
 	}
@@ -113,6 +114,9 @@ func newPolicy(s BalancerSettings) *policy {
 		s.Outliers = &outliers
 	}
 	p := &policy{BalancerSettings: s, rule: s.NewRule(), zoneRules: map[string]Rule{}, changed: make(chan struct{})}
+	if s.SlowStart > 0 {
+		p.settled = s.NewRule()
+	}
 	p.patience = patience(p.rule)
 	_, dummy := s.Ping.(DummyPing)
 	p.pings = s.Ping != nil && !dummy

@@ -22,7 +22,8 @@ type PrimePolicy struct {
 	// MaxTime bounds the priming of one list (MaxTotalTimeToPrimeConnections), 30 s by default.
 	MaxTime time.Duration
 	// MinRatio of the new servers, primed or given up, ends the wait of all of them
-	// (MinPrimeConnectionsRatio), 1 by default.
+	// (MinPrimeConnectionsRatio), 1 by default; the first one is waited for in any case, and
+	// negative means no more than that.
 	MinRatio float64
 }
 
@@ -35,7 +36,7 @@ func (p PrimePolicy) withDefaults() PrimePolicy {
 
 // HTTPPrimer sends a GET; any answer will do.
 type HTTPPrimer struct {
-	Transport http.RoundTripper
+	Transport http.RoundTripper // nil means http.DefaultTransport
 	Secure    SecurePolicy
 	Path      string // PrimeConnectionsURI; empty means "/"
 }
@@ -48,7 +49,7 @@ func (p *HTTPPrimer) Prime(ctx context.Context, s *Server) error {
 	if err != nil {
 		return err
 	}
-	resp, err := p.Transport.RoundTrip(req)
+	resp, err := orDefault(p.Transport).RoundTrip(req)
 	discard(resp)
 	return err
 }

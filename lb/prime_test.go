@@ -110,6 +110,10 @@ func TestHTTPPrimer(t *testing.T) {
 	if n := backend.Requests(); n != 10 {
 		t.Errorf("%d requests", n)
 	}
+	if err := (&lb.HTTPPrimer{}).Prime(t.Context(), &s); err != nil {
+		t.Error("with the transport of net/http:", err)
+	}
+	closeIdle()
 	nobody := lb.Server{Host: "127.0.0.1", Port: 1}
 	if err := p.Prime(t.Context(), &nobody); err == nil {
 		t.Error("primed a server that is not there")

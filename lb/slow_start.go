@@ -10,19 +10,22 @@ const leastShare = 0.1
 
 // admit lets a server that has just come take its place only so often: the probability
 // grows with the time since then, from leastShare to 1. Otherwise another pick decides,
-// or one of the servers that have been there for longer.
+// or the rule among the servers that have been there for longer.
 func (v *view) admit(key any, s *Server) *Server {
-	if s == nil || len(v.settled) == 0 {
+	if s == nil {
 		return s
 	}
 	now := time.Now().UnixNano()
 	if s.admitted(now, v.slowStart) {
 		return s
 	}
-	if other := v.picker.Pick(key); other != nil && other.admitted(now, v.slowStart) {
+	if other := v.picker.Pick(key); other != nil && other != s && other.admitted(now, v.slowStart) {
 		return other
 	}
-	return anyOf(v.settled)
+	if other := v.settled.Pick(key); other != nil {
+		return other
+	}
+	return s
 }
 
 func (s *Server) admitted(now int64, length time.Duration) bool {

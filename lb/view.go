@@ -12,12 +12,12 @@ type view struct {
 	alive    []*Server // of those that the filter left
 	eligible []*Server // the alive ones in good standing; all alive ones if there are none
 	spare    []*Server // usable ones that the filter left out, for requests that have failed
-	settled  []*Server // the eligible ones that are not new, if there are new ones
 	zones    *Zones
 	expires  int64 // unix nanoseconds at which the first blackout, ejection or slow start ends; 0: none is on
 	full     func(*Server) bool
 
 	picker    Picker
+	settled   Picker     // of the eligible ones that are not new; nil if all are, or none is
 	past      PickerPast // nil without an order of its own
 	observer  Observer   // nil if the rule does not care
 	slowStart time.Duration
@@ -41,9 +41,10 @@ func newView(listed, filtered []*Server, p *policy, now time.Time) *view {
 	if p.spares && len(filtered) < len(listed) {
 		v.noteSpare(filtered, nanos)
 	}
-	v.noteNew(nanos)
 	v.zones = newZones(v.alive, v.eligible, p.Zones)
-	v.prepare(Health{Now: now, Trip: p.Trip})
+	h := Health{Now: now, Trip: p.Trip}
+	v.prepare(h)
+	v.prepareSettled(h)
 	return v
 }
 
@@ -76,20 +77,22 @@ func (v *view) noteSpare(filtered []*Server, now int64) {
 	})
 }
 
-// noteNew finds the servers whose slow start is over, unless none is going on.
-func (v *view) noteNew(now int64) {
+// prepareSettled makes the picker of the servers whose slow start is over, unless none is
+// going on.
+func (v *view) prepareSettled(h Health) {
 	if v.slowStart <= 0 {
 		return
 	}
 	settled := only(v.eligible, func(s *Server) bool {
-		until, is := s.warming(now, v.slowStart)
+		until, is := s.warming(h.Now.UnixNano(), v.slowStart)
 		if is {
 			v.noteEnd(until)
 		}
 		return !is
 	})
-	if len(settled) < len(v.eligible) {
-		v.settled = settled
+	if 0 < len(settled) && len(settled) < len(v.eligible) {
+		zones := newZones(settled, settled, v.policy.Zones)
+		v.settled = v.policy.settled.Picker(&Candidates{Servers: settled, Zones: zones, Limit: v.policy.ActiveLimit, Health: h})
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // ZonePolicy says when requests stay away from a zone. Zero fields mean Ribbon's
-// defaults: load 0.2, blackout 0.99999.
+// defaults: load 0.2, blackout 0.99999; negative ones mean 0, which everything reaches.
 type ZonePolicy struct {
 	// Off makes all zones the same.
 	Off bool
@@ -26,10 +26,10 @@ type ZonePolicy struct {
 }
 
 func (p ZonePolicy) withDefaults() ZonePolicy {
-	if p.Load <= 0 {
+	if p.Load == 0 {
 		p.Load = 0.2
 	}
-	if p.Blackout <= 0 {
+	if p.Blackout == 0 {
 		p.Blackout = 0.99999
 	}
 	return p
