@@ -45,6 +45,8 @@ func (e *explanation) breaker(id string, c config.Command) {
 	e.setting("of at least", fmt.Sprintf("%d calls", b.RequestVolumeThreshold), hystrix(id, "circuitBreaker.requestVolumeThreshold")...)
 	e.setting("within", c.RollingWindow.String(), hystrix(id, "metrics.rollingStats.timeInMilliseconds")...)
 	e.setting("judged every", c.HealthSnapshotInterval.String(), hystrix(id, "metrics.healthSnapshot.intervalInMilliseconds")...)
+	e.setting("counts", stretch(c.RollingWindow, c.RollingBuckets), append(hystrix(id, "metrics.rollingStats.numBuckets"), hystrix(id, "metrics.rollingStats.timeInMilliseconds")...)...)
+	e.setting("ranks latencies", stretch(c.PercentileWindow, c.PercentileBuckets), append(hystrix(id, "metrics.rollingPercentile.timeInMilliseconds"), hystrix(id, "metrics.rollingPercentile.numBuckets")...)...)
 	e.setting("sleeps", b.SleepWindow.String(), hystrix(id, "circuitBreaker.sleepWindowInMilliseconds")...)
 }
 
@@ -79,6 +81,10 @@ func (e *explanation) pool(id string, c config.Command) {
 	e.setting("pool", key, "hystrix.command."+id+".threadPoolKeyOverride", "zuul.thread-pool.use-separate-thread-pools")
 	e.setting("at once", strconv.Itoa(p.Workers()), append(of("coreSize"), of("maximumSize")...)...)
 	e.setting("waiting", strconv.Itoa(p.Places()), append(of("maxQueueSize"), of("queueSizeRejectionThreshold")...)...)
+}
+
+func stretch(window time.Duration, buckets int) string {
+	return fmt.Sprintf("over %s in %d parts", window, buckets)
 }
 
 func onOff(on bool) string {

@@ -16,8 +16,9 @@ import (
 // its own: it should answer from memory and must stop when ctx ends. The
 // service is the service id, not the route's. The cause is never nil; it is a
 // *ribboncmd.Error whose chain leads to the error of the call. The caller
-// closes the response's body. On an error or a panic the original failure
-// stands.
+// closes the response's body. On an error, a panic, or a response that cannot end
+// a request (status 200 to 999) the original failure stands. Header and Body may be
+// nil.
 type Provider interface {
 	Fallback(ctx context.Context, service string, cause error) (*http.Response, error)
 }

@@ -68,12 +68,30 @@ func (c *Command) provide(ctx context.Context, cause *Error) (resp *http.Respons
 		}
 	}()
 	resp, err = c.policy.provider.Fallback(ctx, c.service, cause)
+	if err == nil {
+		err = complete(resp)
+	}
 	if err != nil {
 		discard(resp)
 		return nil, err
 	}
-	if resp == nil {
-		return nil, errNoFallbackResponse
-	}
 	return resp, nil
+}
+
+// complete gives a response what filters rely on, or tells why it cannot answer a
+// request.
+func complete(resp *http.Response) error {
+	switch {
+	case resp == nil:
+		return errNoFallbackResponse
+	case resp.StatusCode < http.StatusOK || resp.StatusCode > 999:
+		return fmt.Errorf("ribboncmd: provider's status %d does not end a request", resp.StatusCode)
+	}
+	if resp.Header == nil {
+		resp.Header = http.Header{}
+	}
+	if resp.Body == nil {
+		resp.Body = http.NoBody
+	}
+	return nil
 }

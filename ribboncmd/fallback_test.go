@@ -3,6 +3,7 @@ package ribboncmd_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"testing"
 	"testing/synctest"
@@ -63,6 +64,10 @@ func TestBrokenProviders(t *testing.T) {
 		"has nothing": fallback.Func(func(context.Context, string, error) (*http.Response, error) {
 			return nil, nil
 		}),
+		"has no status": responder(&http.Response{Body: http.NoBody}),
+		"only informs":  responder(&http.Response{StatusCode: http.StatusEarlyHints}),
+		"switches":      responder(&http.Response{StatusCode: http.StatusSwitchingProtocols}),
+		"has a number":  responder(&http.Response{StatusCode: 1000}),
 	}
 	for name, p := range providers {
 		t.Run(name, func(t *testing.T) {
@@ -77,6 +82,39 @@ func TestBrokenProviders(t *testing.T) {
 			})
 		})
 	}
+}
+
+func responder(r *http.Response) fallback.Provider {
+	return fallback.Func(func(context.Context, string, error) (*http.Response, error) { return r, nil })
+}
+
+func TestRefusedResponsesAreClosed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		closed := closing(make(chan bool, 1))
+		b := start(t, lenient(), responder(&http.Response{StatusCode: 99, Body: closed}))
+		b.times(1, fail)
+		if len(closed) != 1 {
+			t.Error("the body stays open")
+		}
+	})
+}
+
+// closing is an empty body that tells of its end.
+type closing chan bool
+
+func (closing) Read([]byte) (int, error) { return 0, io.EOF }
+func (c closing) Close() error           { c <- true; return nil }
+
+// What filters rely on is there, however little a provider gives.
+func TestBareResponse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := start(t, lenient(), responder(&http.Response{StatusCode: http.StatusOK}))
+		resp, err := b.cmd.Execute(t.Context(), fail)
+		if err != nil || resp.Header == nil || resp.Body == nil {
+			t.Fatalf("response is %+v, %v", resp, err)
+		}
+		_ = resp.Body.Close()
+	})
 }
 
 func TestProvidersByService(t *testing.T) {
