@@ -40,13 +40,13 @@ func (g *Gateway) parts(cfg *config.Config, id string, r config.Ribbon) (p parts
 		problems[2] = problem("NIWSServerListFilterClassName", b.Filter, slices.Concat(filterNames(), names(g.options.listFilters)))
 	}
 	if p.list = g.serverList(cfg, id, r); p.list == nil {
-		problems[3] = problem("NIWSServerListClassName", b.List, listNames())
+		problems[3] = problem("NIWSServerListClassName", b.List, slices.Concat(listNames(), names(g.options.serverLists)))
 	}
 	var known bool
 	if p.class, known = balancerClass(b.Balancer.Name); !known {
 		problems[4] = problem("NFLoadBalancerClassName", b.Balancer, balancerNames())
 	}
-	if p.updater, known = updater(cfg, b); !known {
+	if p.updater, known = g.updater(cfg, b); !known {
 		problems[5] = problem("ServerListUpdaterClassName", b.Updater, updaterNames())
 	}
 	if p.retries, known = g.retryHandler(r.Retry.Handler.Name); !known {
@@ -143,13 +143,24 @@ func listNames() []string {
 // serverList makes the list, nil for an unknown name. Without a name it is listOfServers
 // if that is set or discovery is not to be asked, else what discovery knows.
 func (g *Gateway) serverList(cfg *config.Config, id string, r config.Ribbon) lb.ServerList {
+	own := g.ownList(r.Balancing)
 	switch name := short(r.Balancing.List.Name); {
+	case own != nil && id == "": // of all services: the name is known
+		return lb.StaticServerList(nil)
+	case own != nil:
+		return own(id)
 	case name == "" && (len(r.Servers) > 0 || !cfg.Balancers.Discover), name == "ConfigurationBasedServerList", name == "StaticServerList":
 		return lb.StaticServerList(listedServers(r))
 	case name == "", name == "DiscoveryEnabledNIWSServerList", name == "DomainExtractingServerList":
 		return g.discoveredList(cfg, id, r)
 	}
 	return nil
+}
+
+// ownList finds what makes the list that was given in Go, nil for any other.
+func (g *Gateway) ownList(b config.Balancing) func(service string) lb.ServerList {
+	own, _ := given(g.options.serverLists, b.List.Name)
+	return own
 }
 
 func (g *Gateway) discoveredList(cfg *config.Config, id string, r config.Ribbon) lb.ServerList {
@@ -190,13 +201,13 @@ func updaterNames() []string {
 	return []string{"PollingServerListUpdater", "EurekaNotificationServerListUpdater"}
 }
 
-// updater applies the filter at intervals if that can make a difference. What discovery
-// learns is applied at once in any case.
-func updater(cfg *config.Config, b config.Balancing) (u lb.ListUpdater, known bool) {
+// updater applies the filter, and reads a list given in Go, at intervals if that can make
+// a difference. What discovery learns is applied at once in any case.
+func (g *Gateway) updater(cfg *config.Config, b config.Balancing) (u lb.ListUpdater, known bool) {
 	if !slices.Contains(updaterNames(), short(b.Updater.Name)) {
 		return nil, false
 	}
-	stays := cfg.Balancers.Zone == "" && short(b.Filter.Name) != "ServerListSubsetFilter"
+	stays := cfg.Balancers.Zone == "" && short(b.Filter.Name) != "ServerListSubsetFilter" && g.ownList(b) == nil
 	if short(b.Updater.Name) == "EurekaNotificationServerListUpdater" || stays {
 		return nil, true
 	}

@@ -223,6 +223,23 @@ users.ribbon: {listOfServers: "a:1,b:1,c:1", NFLoadBalancerRuleClassName: com.ex
 	}
 }
 
+func TestServerListGivenInGo(t *testing.T) {
+	g := newGateway(t, `
+zuul.routes.users: /users/**
+ribbon: {NIWSServerListClassName: com.example.Mine, ServerListRefreshInterval: 5000}
+`, gozer.WithServerList("Mine", func(service string) lb.ServerList {
+		if service != "users" {
+			t.Errorf("a list for %q", service)
+		}
+		return lb.StaticServerList{{Host: "a", Port: 1}}
+	}))
+	g.SetTransport("users", answerWith(func(r *http.Request) string { return r.URL.Host }))
+	wantAnswer(t, get(t, g, "/users/x"), http.StatusOK, "a:1")
+	if diff := cmp.Diff(lb.ListUpdater(lb.PollingUpdater{Delay: 5 * time.Second, Interval: 5 * time.Second}), g.Balancing("users").Updater); diff != "" {
+		t.Error("updater:", diff)
+	}
+}
+
 // onlyResets is a handler that gives a broken connection another attempt, and a refused one none.
 type onlyResets struct{ lb.DefaultRetryHandler }
 

@@ -31,6 +31,7 @@ type options struct {
 	pings       map[string]lb.Ping
 	listFilters map[string]func() lb.ListFilter
 
+	serverLists   map[string]func(service string) lb.ServerList
 	retryHandlers map[string]lb.RetryHandler
 
 	listen func(ctx context.Context, address string) (net.Listener, error)
@@ -88,6 +89,14 @@ func WithListFilter(name string, newFilter func() lb.ListFilter) Option {
 	return func(o *options) { o.listFilters[name] = newFilter }
 }
 
+// WithServerList names a list of servers, so that NIWSServerListClassName can choose it.
+// newList makes one for each service. It is read when the configuration is loaded, when
+// discovery has news and every ServerListRefreshInterval, and must not block: what needs
+// the network for it keeps a copy, or is a source for WithDiscovery.
+func WithServerList(name string, newList func(service string) lb.ServerList) Option {
+	return func(o *options) { o.serverLists[name] = newList }
+}
+
 // WithRetryHandler names a handler that says which failures are worth a retry, so that
 // gateway.retry.<service>.handler can choose it. All services share h.
 func WithRetryHandler(name string, h lb.RetryHandler) Option {
@@ -138,7 +147,7 @@ func newOptions(opts []Option) options {
 	o := options{
 		logger: slog.Default(), version: buildVersion(), listen: listenTCP, opened: func(*Gateway, net.Addr, net.Addr) {},
 		rules: map[string]func() lb.Rule{}, pings: map[string]lb.Ping{}, listFilters: map[string]func() lb.ListFilter{},
-		retryHandlers: map[string]lb.RetryHandler{},
+		serverLists: map[string]func(string) lb.ServerList{}, retryHandlers: map[string]lb.RetryHandler{},
 	}
 	for _, set := range opts {
 		set(&o)

@@ -37,7 +37,7 @@ func balancingRows() []row[Ribbon] {
 	rows := []row[Balancing]{
 		duration("NFLoadBalancerPingInterval", "30", "wait between two rounds of pings", time.Second, time.Millisecond, func(b *Balancing) *time.Duration { return &b.PingInterval }),
 		duration("NFLoadBalancerMaxTotalPingTime", "2", "time for a round; servers that it does not reach stay as they were", time.Second, time.Millisecond, func(b *Balancing) *time.Duration { return &b.PingTimeout }),
-		duration("ServerListRefreshInterval", "30000", "wait between two applications of the filter", time.Millisecond, time.Millisecond, func(b *Balancing) *time.Duration { return &b.RefreshInterval }),
+		duration("ServerListRefreshInterval", "30000", "wait between two applications of the filter, and readings of a list given in Go", time.Millisecond, time.Millisecond, func(b *Balancing) *time.Duration { return &b.RefreshInterval }),
 		duration("ServerWeightTaskTimerInterval", "30000", "age of the weights of WeightedResponseTimeRule", time.Millisecond, time.Millisecond, func(b *Balancing) *time.Duration { return &b.WeightInterval }),
 		number("ActiveConnectionsLimit", "-1", "active requests at which a server is full for the rules that look at it; -1 means no limit, or `niws.loadbalancer.availabilityFilteringRule.activeConnectionsLimit`", -1, math.MaxInt32, func(b *Balancing) *int { return &b.ActiveLimit }),
 		boolean("EnableZoneAffinity", "false", "use only servers of the gateway's own zone while that is healthy", func(b *Balancing) *bool { return &b.Affinity.Prefer }),

@@ -212,6 +212,27 @@ func TestDeniedRetry(t *testing.T) {
 	}
 }
 
+// Failures count for the ejection of outliers whether or not a retry was to be had.
+func TestEjectionWithoutABudget(t *testing.T) {
+	for name, budget := range map[string]*lb.RetryBudget{"none": nil, "used up": lb.NewRetryBudget(lb.BudgetSettings{})} {
+		t.Run(name, func(t *testing.T) {
+			b := lb.NewBalancer("users", lb.BalancerSettings{Outliers: &lb.OutlierPolicy{}})
+			list(t, b, "a", "b", "c")
+			c := &lb.Command{
+				Balancer: b, Transport: &upstreams{answer: unavailable("a")}, Budget: budget,
+				Retry: lb.RetryPolicy{MaxNext: 1, StatusCodes: []int{503}},
+			}
+			for range 60 {
+				_, _ = do(t, c, newRequest(t.Context(), t, "GET", ""), retryable)
+			}
+			a := find(t, b, "a")
+			if n := a.Stats().Total(); n != 5 || !a.Ejected(time.Now()) {
+				t.Errorf("%d requests met the server that fails, want 5", n)
+			}
+		})
+	}
+}
+
 // A failed server is never met again while another one is up, whatever others do at the
 // same time to the turn of the servers.
 func TestRetriesNeverMeetTheServerThatFailed(t *testing.T) {

@@ -90,7 +90,7 @@ func (e Encoding) literal(b *strings.Builder, text string, part component) {
 // variable writes a value.
 func (e Encoding) variable(b *strings.Builder, value string, part component) {
 	switch {
-	case e == NoEncoding && part != authorityPart:
+	case e == NoEncoding && part != authorityPart && part != schemePart:
 		b.WriteString(value)
 	case e == URIComponent && part == pathPart:
 		escape(b, value, segmentPart.allows)

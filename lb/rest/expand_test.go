@@ -13,6 +13,18 @@ import (
 
 func vars(v ...any) []any { return v }
 
+// A variable in front of the host cannot bring another host, whatever the encoding.
+func TestVariableInTheScheme(t *testing.T) {
+	for encoding := range rest.NoEncoding + 1 {
+		if u, err := encoding.Expand("{s}://users/x", "http"); err != nil || u.String() != "http://users/x" {
+			t.Errorf("encoding %d: %v, %v", encoding, u, err)
+		}
+		if u, err := encoding.Expand("{s}://users/x", "http://evil/"); err == nil && u.Host != "users" {
+			t.Errorf("encoding %d: the host is %q", encoding, u.Host)
+		}
+	}
+}
+
 func TestExpand(t *testing.T) {
 	type named = rest.Vars
 	for _, tc := range []struct {
