@@ -370,7 +370,7 @@ func TestC134RetriesLeaveNoConnection(t *testing.T) {
 	t.Parallel()
 	bad := backendtest.Start(t, backendtest.Answer(http.StatusServiceUnavailable, strings.Repeat("x", 100<<10)))
 	good := backendtest.Start(t, identify())
-	yaml := oneYAML(bad.Addr+","+good.Addr, retryable, ", retryableStatusCodes: 503")
+	yaml := oneYAML(bad.Addr+","+good.Addr, retryable, ", retryableStatusCodes: 503") + "gateway.retry.one.budget.enabled: false\n"
 	g := startGateway(t, yaml)
 	l := startLoad(t, g.URL("/one/x"), http.MethodGet)
 	l.Reaches(bad, 250)

@@ -130,7 +130,7 @@ func (c *callContext) cutShort() error {
 	if cause := endOf(c.armed); cause != nil {
 		return cause
 	}
-	if late {
+	if late || c.expired() { // a connection may have noticed before the timer
 		return ErrTimeout
 	}
 	return nil
