@@ -69,6 +69,7 @@ func registrySettings(cfg *config.Config, security *tls.Config, logger *slog.Log
 	}
 	s.Limits.Applications, s.Limits.Instances = c.Limits.Applications, c.Limits.Instances
 	s.Limits.Instance, s.Limits.Body, s.Limits.Batch = int(c.Limits.InstanceSize), c.Limits.BodySize, c.Limits.BatchSize
+	s.Limits.Unsent = c.Limits.UnsentSize
 	s.Limits.Subscribers, s.Limits.PushBacklog = c.Limits.Subscribers, c.Limits.PushBacklog
 	s.Auth = registry.AuthSettings{Users: registryUsers(c), AnonymousRead: c.AnonymousRead}
 	s.Peers = peerURLs(cfg)

@@ -92,6 +92,7 @@ func registryLimitKeys() []row[Registry] {
 		size("max-instance-size", "64KB", "most bytes of an instance's texts, metadata included", most, func(r *Registry) *int64 { return &r.Limits.InstanceSize }),
 		size("max-body-size", "1MB", "longest registration", most, func(r *Registry) *int64 { return &r.Limits.BodySize }),
 		size("max-batch-size", "64MB", "longest batch or list of a peer", most, func(r *Registry) *int64 { return &r.Limits.BatchSize }),
+		size("max-unsent-size", "256MB", "most bytes of lists that slow readers have not taken yet; beyond that readers get the list as it was, or 503", math.MaxInt64, func(r *Registry) *int64 { return &r.Limits.UnsentSize }),
 		number("max-subscribers", "1000", "most open push streams", 0, math.MaxInt32, func(r *Registry) *int { return &r.Limits.Subscribers }),
 		number("push-backlog", "64", "events that a push stream may lag behind before it is closed", 1, 1<<20, func(r *Registry) *int { return &r.Limits.PushBacklog }),
 		boolean("anonymous-read", "false", "with users, let everybody read lists", func(r *Registry) *bool { return &r.AnonymousRead }),

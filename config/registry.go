@@ -91,6 +91,7 @@ type RegistryRateLimit struct {
 type RegistryLimits struct {
 	Applications, Instances           int
 	InstanceSize, BodySize, BatchSize int64 // bytes
+	UnsentSize                        int64 // bytes
 	Subscribers, PushBacklog          int
 }
 

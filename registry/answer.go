@@ -67,7 +67,9 @@ func compress(plain []byte) []byte {
 }
 
 // send answers with a body that may be sent compressed.
-func send(w http.ResponseWriter, req *http.Request, f form, a *answer) {
+func (r *Registry) send(w http.ResponseWriter, req *http.Request, f form, a *answer) {
+	r.unsent.begin(a)
+	defer r.unsent.end(a)
 	h := w.Header()
 	body := a.plain
 	h.Set("Content-Type", f.format.ContentType())
@@ -79,6 +81,7 @@ func send(w http.ResponseWriter, req *http.Request, f form, a *answer) {
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(http.StatusOK)
 	if req.Method != http.MethodHead {
+		bound(w, body)
 		_, _ = w.Write(body)
 	}
 }

@@ -32,6 +32,7 @@ type answer struct {
 	version uint64 // of the registry when it was built
 	built   time.Time
 	plain   []byte
+	readers atomic.Int64 // that have not got all of it
 
 	zip    sync.Once // the first reader who wants it compresses for all
 	wanted atomic.Bool
@@ -103,11 +104,14 @@ func (c *cache) trim() generation {
 func (c *cache) size() int { return len(*c.current.Load()) }
 
 // answer finds or builds the answer to q. With fresh it shows the last change;
-// without, and with a read-only cache, it may be as old as the last refresh.
+// without, and with a read-only cache, it may be as old as the last refresh. While
+// slow readers hold too much there is nothing newer than what there is, nil if that is
+// nothing.
 func (r *Registry) answer(q question, fresh bool) *answer {
 	s := r.cache.slot(q)
 	s.asked.Store(true)
-	if a := s.answer.Load(); a != nil && (!fresh && r.cache.settings.ReadOnly || r.valid(q, a)) {
+	a := s.answer.Load()
+	if a != nil && (!fresh && r.cache.settings.ReadOnly || r.valid(q, a)) || r.unsent.over() {
 		return a
 	}
 	return r.rebuild(q, s)

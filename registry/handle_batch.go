@@ -27,7 +27,7 @@ func (a *api) postBatch(w http.ResponseWriter, req *http.Request) {
 	for i := range items {
 		results[i] = a.replicate(&items[i])
 	}
-	send(w, req, form{format: eureka.JSON}, &answer{plain: eureka.AppendReplicationResults(nil, results)})
+	a.send(w, req, form{format: eureka.JSON}, &answer{plain: eureka.AppendReplicationResults(nil, results)})
 }
 
 // replicate does what one item says, as a call by itself would.

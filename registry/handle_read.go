@@ -67,11 +67,15 @@ func (a *api) getSecureVIP(w http.ResponseWriter, req *http.Request, f form) {
 
 func (a *api) ask(w http.ResponseWriter, req *http.Request, q question) {
 	answer := a.answer(q, fresh(req))
+	if answer == nil {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return
+	}
 	if !answer.found {
 		w.WriteHeader(http.StatusNotFound)
 		return
 	}
-	send(w, req, q.form, answer)
+	a.send(w, req, q.form, answer)
 }
 
 // fresh reports whether the client insists on the last change, as those do that have
@@ -115,5 +119,5 @@ func (a *api) sendInstance(w http.ResponseWriter, req *http.Request, f form, i *
 		w.WriteHeader(http.StatusNotFound)
 		return
 	}
-	send(w, req, f, &answer{plain: f.encoder().AppendInstance(nil, i)})
+	a.send(w, req, f, &answer{plain: f.encoder().AppendInstance(nil, i)})
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -64,6 +65,51 @@ func TestHostileBodies(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Every change makes a new list, and a reader that does not read keeps the one it has
+// asked for. Together they may keep no more than the limit and one list, and not for
+// long.
+func TestSlowReadersAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := start(t, func(s *registry.Settings) { s.Limits.Unsent = 1 << 20 })
+		large := func(k int) *eureka.Instance {
+			return instance("a", "h:1", dirty(int64(100+k)), func(i *eureka.Instance) {
+				i.Metadata = map[string]string{"x": strings.Repeat("x", 60<<10), "y": strconv.Itoa(k)}
+			})
+		}
+		for k := range 4 {
+			n.register(instance("b", strconv.Itoa(k), func(i *eureka.Instance) { i.Metadata = large(k).Metadata }))
+		}
+		shown := func() string {
+			apps := n.list("/eureka/apps", "Cache-Control: no-cache")
+			return apps.Applications[0].Instances[0].Metadata["y"]
+		}
+		for k := range 20 { // of 300 KiB each
+			n.register(large(k))
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+n.addr+"/eureka/apps", http.NoBody)
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Header.Set("Accept-Encoding", "identity")
+			req.Header.Set("Accept", "application/json")
+			res, err := n.client.RoundTrip(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer res.Body.Close()
+		}
+		if got := shown(); got != "3" {
+			t.Errorf("list %s is shown, so as many are kept", got)
+		}
+		n.want(503, http.MethodGet, "/eureka/apps/B", "")
+		n.want(200, http.MethodPut, "/eureka/apps/A/h:1", "")
+		pass(time.Minute)
+		if got := shown(); got != "19" {
+			t.Errorf("list %s is shown after the slow readers' time", got)
+		}
+		n.want(200, http.MethodGet, "/eureka/apps/B", "")
+	})
 }
 
 // Whoever looks into the log learns why, and strangers do not fill it.

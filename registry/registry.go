@@ -23,6 +23,7 @@ type Registry struct {
 	push     *publisher
 	limiter  *limiter
 	refusals *bucket // of log lines about them
+	unsent   unsent
 	guard    *guard
 	peers    *peers
 	regions  *regions
@@ -88,6 +89,7 @@ func New(s Settings) (*Registry, error) {
 	r.push = newPublisher(s.Limits)
 	r.limiter = newLimiter(s.RateLimit)
 	r.refusals = newBucket(10, 1, time.Second)
+	r.unsent.most = s.Limits.Unsent
 	r.guard = newGuard(s.Auth)
 	r.regions = newRegions(r)
 	r.peers = newPeers(r)

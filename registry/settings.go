@@ -125,8 +125,9 @@ type Limits struct {
 	Body         int64 // bytes of a registration
 	Batch        int64 // bytes of a replication batch or of a peer's list
 	BatchItems   int
-	Subscribers  int // open push streams
-	PushBacklog  int // events that a push stream may lag behind
+	Unsent       int64 // bytes of answers that readers have not taken yet; then there are no newer ones
+	Subscribers  int   // open push streams
+	PushBacklog  int   // events that a push stream may lag behind
 	Connections  int
 }
 
@@ -149,7 +150,7 @@ func DefaultSettings() Settings {
 		Regions:   RegionSettings{FetchInterval: 30 * time.Second, ReadTimeout: time.Second, AcceptEncoding: true},
 		RateLimit: RateLimitSettings{Burst: 10, AllPerSecond: 500, FullPerSecond: 100},
 		Limits: Limits{
-			Applications: 5000, Instances: 50_000, Instance: 64 << 10, Body: 1 << 20, Batch: 64 << 20, BatchItems: 10_000,
+			Applications: 5000, Instances: 50_000, Instance: 64 << 10, Body: 1 << 20, Batch: 64 << 20, BatchItems: 10_000, Unsent: 256 << 20,
 			Subscribers: 1000, PushBacklog: 64,
 		},
 		Environment: "test", DataCenter: "default", Dashboard: true, DashboardPath: "/",
