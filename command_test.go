@@ -63,6 +63,11 @@ func TestCommandLine(t *testing.T) {
 		{"check only warns of servlet filters", []string{"check", "--config", good, "--set", "zuul.FormBodyWrapperFilter.pre.disable=true"}, 0, "warning: zuul.FormBodyWrapperFilter.pre.disable: has no effect", ""},
 		{"check places ignored patterns", []string{"check", "--config", odd}, 1, odd + `:1: error: zuul.ignored-patterns: ignored pattern "/a/{"`, ""},
 		{"check places fallbacks", []string{"check", "--config", odd}, 1, odd + ":2: error: gateway.fallback.users: status 204 has no body", ""},
+		{
+			"check knows what fallbacks ignore",
+			[]string{"check", "--config", good, "--set", "gateway.fallback.users.headers.content-length=9", "--set", "gateway.fallback.users.headers.X-A=9"},
+			0, "warning: gateway.fallback.users.headers.content-length: has no effect: the gateway sets it or leaves it out", "",
+		},
 		{"check places mappers", []string{"check", "--config", odd}, 1, odd + ":4: error: gateway.service-route-mapper.route-pattern: ", ""},
 		{"check knows Spring's endpoints", []string{"check", "--config", odd}, 1, odd + `:3: warning: management.endpoints.web.exposure.include: "prometheus" is an endpoint of Spring that is not served; there are circuitbreakers, filters, health, hystrix.stream, info, metrics, routes, servers`, ""},
 		{"check knows its endpoints", []string{"check", "--config", odd}, 1, odd + `:3: warning: management.endpoints.web.exposure.exclude: "helth" is no endpoint; there are`, ""},

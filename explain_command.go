@@ -14,14 +14,22 @@ func hystrix(command, name string) []string {
 	return []string{"hystrix.command." + command + "." + name, "hystrix.command.default." + name}
 }
 
+// resilience gives the keys that may set a value of gateway.resilience.
+func resilience(id, name string) []string {
+	return []string{"gateway.resilience." + id + "." + name, "gateway.resilience.default." + name}
+}
+
 // command tells the effective values of the command of a service, each with the
 // key that decides it.
 func (e *explanation) command(id string, c config.Command) {
 	e.heading("command " + id)
 	e.setting("isolation", c.Isolation, "hystrix.command."+id+".execution.isolation.strategy", "zuul.ribbon-isolation-strategy")
-	if c.Isolation == "THREAD" {
+	switch r := e.config.ResilienceFor(id); {
+	case c.Isolation == "THREAD":
 		e.pool(id, c)
-	} else {
+	case r.Adaptive:
+		e.setting("permits", fmt.Sprintf("%d to %d, by latency", r.AdaptiveMin, r.AdaptiveMax), append(resilience(id, "adaptive-limit.max"), resilience(id, "adaptive-limit.enabled")...)...)
+	default:
 		e.setting("permits", strconv.Itoa(c.MaxConcurrentRequests),
 			"hystrix.command."+id+".execution.isolation.semaphore.maxConcurrentRequests",
 			"zuul.eureka."+id+".semaphore.maxSemaphores", "zuul.semaphore.max-semaphores")
@@ -52,9 +60,7 @@ func (e *explanation) breaker(id string, c config.Command) {
 
 // beyond tells what is switched on of gateway.resilience.
 func (e *explanation) beyond(id string, r config.Resilience) {
-	keys := func(name string) []string {
-		return []string{"gateway.resilience." + id + "." + name, "gateway.resilience.default." + name}
-	}
+	keys := func(name string) []string { return resilience(id, name) }
 	if len(r.FailureStatus) > 0 {
 		e.setting("failures too", strings.Trim(fmt.Sprint(r.FailureStatus), "[]"), keys("failure-status")...)
 	}
@@ -66,9 +72,6 @@ func (e *explanation) beyond(id string, r config.Resilience) {
 	}
 	if r.HedgeDelay > 0 {
 		e.setting("hedges after", fmt.Sprintf("%s, to %d more servers", r.HedgeDelay, r.HedgeMax), append(keys("hedge.delay"), keys("hedge.max")...)...)
-	}
-	if r.Adaptive {
-		e.setting("adaptive limit", fmt.Sprintf("%d to %d", r.AdaptiveMin, r.AdaptiveMax), append(keys("adaptive-limit.max"), keys("adaptive-limit.enabled")...)...)
 	}
 }
 

@@ -134,7 +134,7 @@ func TestExplainInParts(t *testing.T) {
 				"--set", "gateway.resilience.users.failure-status=5xx,429", "--set", "gateway.resilience.default.slow-call.percentage=40",
 				"--set", "gateway.resilience.users.eager=true", "--set", "gateway.resilience.default.hedge.delay=50", "--set", "gateway.resilience.users.adaptive-limit.enabled=true", "GET", "/api/users/1",
 			},
-			[]string{"failures too        500-599 429", "40% longer than 1s", "eager               true", "hedges after        50ms, to 1 more servers", "adaptive limit      20 to 200"},
+			[]string{"failures too        500-599 429", "40% longer than 1s", "eager               true", "hedges after        50ms, to 1 more servers", "permits             20 to 200, by latency"},
 		},
 		"disabled filter": {[]string{"--set", "zuul.DebugFilter.pre.disable=true", "GET", "/nothing"}, []string{"DebugFilter (disabled)"}},
 		"custom phase":    {[]string{"GET", "/nothing"}, []string{"late    Spy"}},

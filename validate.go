@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gozer-gateway/gozer/config"
+	"github.com/gozer-gateway/gozer/fallback"
 	"github.com/gozer-gateway/gozer/filters"
 	"github.com/gozer-gateway/gozer/routing"
 )
@@ -27,8 +28,24 @@ func Validate(cfg *config.Config, report *config.Report, opts ...Option) {
 	checkRegistryPort(cfg, report)
 	warnOfServletFilters(cfg, report)
 	warnOfEndpoints(cfg, report)
+	warnOfFallbackHeaders(cfg, report)
 	for _, warning := range s.warnings {
 		addRouteProblem(cfg, report, config.Warning, warning)
+	}
+}
+
+// warnOfFallbackHeaders reports fields that a static fallback never sends.
+func warnOfFallbackHeaders(cfg *config.Config, report *config.Report) {
+	for service, f := range cfg.Gateway.Fallback {
+		for name := range f.Headers {
+			key := "gateway.fallback." + service + ".headers." + name
+			if fallback.Ignored(name) {
+				report.Add(config.Finding{
+					Severity: config.Warning, Key: key, Position: cfg.Place(key),
+					Message: "has no effect: the gateway sets it or leaves it out",
+				})
+			}
+		}
 	}
 }
 

@@ -68,7 +68,7 @@ func (s *Static) header(status int) http.Header {
 	h := make(http.Header, len(s.Header)+4)
 	for name, values := range s.Header {
 		name = http.CanonicalHeaderKey(name)
-		if !ignored(name) {
+		if !Ignored(name) {
 			h[name] = append(h[name], values...)
 		}
 	}
@@ -85,8 +85,9 @@ func (s *Static) header(status int) http.Header {
 	return h
 }
 
-func ignored(name string) bool {
-	switch name {
+// Ignored reports whether a Static provider leaves a field out.
+func Ignored(name string) bool {
+	switch http.CanonicalHeaderKey(name) {
 	case "Etag", "Last-Modified",
 		"Content-Length", "Transfer-Encoding", "Trailer",
 		"Connection", "Keep-Alive", "Upgrade", "Te", "Proxy-Connection":
