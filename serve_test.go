@@ -86,14 +86,20 @@ func TestNothingAnswered(t *testing.T) {
 	})
 }
 
-func TestBodyLimit(t *testing.T) {
+// withBodyLimit is a gateway that takes bodies of ten bytes.
+func withBodyLimit(t *testing.T) (*backendtest.Backend, *gozer.Gateway) {
+	t.Helper()
 	upstream := backendtest.Start(t, backendtest.Echo("books"))
-	g := newGateway(t, `
+	return upstream, newGateway(t, `
 gateway.limits.max-request-body: 10
 zuul.routes:
   books: /books/**=`+upstream.URL()+`
   local: /local/**=forward:/
 `, localEcho())
+}
+
+func TestBodyLimit(t *testing.T) {
+	_, g := withBodyLimit(t)
 	tests := []struct {
 		name, target, body string
 		chunked            bool
@@ -120,11 +126,11 @@ zuul.routes:
 		})
 	}
 	t.Run("an announced one is not sent at all", func(t *testing.T) {
-		before := upstream.Requests()
+		upstream, g := withBodyLimit(t) // the one above may be about to get what was cut off
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/books/1", strings.NewReader("0123456789a"))
 		w := httptest.NewRecorder()
 		g.ServeHTTP(w, r)
-		if upstream.Requests() != before {
+		if upstream.Requests() != 0 {
 			t.Error("the upstream got the request")
 		}
 		wantFailure(t, w, http.StatusRequestEntityTooLarge, "Request body too large")

@@ -63,14 +63,14 @@ func (x *exchange) begin() *Error {
 		return x.fail(ended(x.ctx), context.Cause(x.ctx))
 	}
 	x.server = x.call.Server
+	if x.server == nil {
+		x.server = x.cmd.Balancer.Choose(x.call.Key, nil)
+	}
 	switch {
 	case x.server == nil:
-		x.server = x.cmd.Balancer.Choose(x.call.Key, nil)
+		return noServer(x.cmd.Balancer.Name())
 	case x.server.Stats() == nil:
 		return x.fail(fault{}, ErrForeignServer)
-	}
-	if x.server == nil {
-		return noServer(x.cmd.Balancer.Name())
 	}
 	x.cmd.Budget.deposit()
 	return nil
@@ -198,7 +198,7 @@ func (x *exchange) upcoming() *Server {
 	if !x.stay {
 		x.tried = append(x.tried, x.server)
 		s = x.cmd.Balancer.Choose(x.call.Key, x.tried)
-		if s == nil || !x.repeats && s.Same(x.server) {
+		if s == nil || s.Stats() == nil || !x.repeats && s.Same(x.server) {
 			return nil
 		}
 	}

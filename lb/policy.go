@@ -24,7 +24,7 @@ const (
 type BalancerSettings struct {
 	Class BalancerClass
 	// NewRule makes the rule that chooses the server, and one more for each zone of a
-	// ZoneAware balancer; nil means a RoundRobin.
+	// ZoneAware balancer; nil, or a nil rule, means a RoundRobin.
 	NewRule func() Rule
 	// Trip says when a server whose connections fail is avoided.
 	Trip TripPolicy
@@ -96,8 +96,13 @@ type policy struct {
 }
 
 func newPolicy(s BalancerSettings) *policy {
-	if s.NewRule == nil {
+	rule := Rule(nil)
+	if s.NewRule != nil {
+		rule = s.NewRule()
+	}
+	if rule == nil {
 		s.NewRule = func() Rule { return new(RoundRobin) }
+		rule = s.NewRule()
 	}
 	s.Trip = s.Trip.withDefaults()
 	positive(&s.PingInterval, 30*time.Second)
@@ -113,7 +118,7 @@ func newPolicy(s BalancerSettings) *policy {
 		outliers := s.Outliers.withDefaults()
 		s.Outliers = &outliers
 	}
-	p := &policy{BalancerSettings: s, rule: s.NewRule(), zoneRules: map[string]Rule{}, changed: make(chan struct{})}
+	p := &policy{BalancerSettings: s, rule: rule, zoneRules: map[string]Rule{}, changed: make(chan struct{})}
 	if s.SlowStart > 0 {
 		p.settled = s.NewRule()
 	}

@@ -1,6 +1,7 @@
 package lb_test
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -481,6 +482,37 @@ func TestWeighted(t *testing.T) {
 		"negative is no value": {[]string{"-1", "3"}, map[string]float64{"a": 0.25, "b": 0.75}},
 	} {
 		t.Run(name, func(t *testing.T) { near(t, shares(weigh(tc.weights...), nil, 50_000), 0.01, tc.want) })
+	}
+}
+
+// Ribbon 2.2: setRule(nil) brings a fresh round robin.
+func TestNoRuleIsRoundRobin(t *testing.T) {
+	b := lb.NewBalancer("users", lb.BalancerSettings{NewRule: func() lb.Rule { return nil }, Class: lb.ZoneAware})
+	list(t, b, "a", "b")
+	want(t, choose(b, 3), "a", "b", "a")
+}
+
+// A rule of somebody's that makes servers up is told so, and harms nobody.
+func TestRuleThatMakesServersUp(t *testing.T) {
+	for name, madeUpAt := range map[string]int{"at once": 1, "for a retry": 2} {
+		t.Run(name, func(t *testing.T) {
+			n := 0
+			u := &upstreams{answer: always(0, errReset)}
+			b := lb.NewBalancer("users", lb.BalancerSettings{NewRule: func() lb.Rule {
+				return lb.RuleFunc(func(_ any, servers []*lb.Server) *lb.Server {
+					if n++; n >= madeUpAt {
+						return &lb.Server{Host: "nowhere", Port: 1}
+					}
+					return servers[0]
+				})
+			}})
+			list(t, b, "a", "b")
+			c := &lb.Command{Balancer: b, Transport: u, Retry: lb.RetryPolicy{MaxNext: 1}}
+			_, err := do(t, c, newRequest(t.Context(), t, "GET", ""), retryable)
+			if err == nil || len(u.hosts) != madeUpAt-1 || madeUpAt == 1 && !errors.Is(err, lb.ErrForeignServer) {
+				t.Errorf("%v, asked %v", err, u.hosts)
+			}
+		})
 	}
 }
 
