@@ -136,6 +136,29 @@ func TestEjectionsAreCapped(t *testing.T) {
 	}
 }
 
+// While so few are left that all are used, a request that has failed goes to one of the few.
+func TestRetryInPanic(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := ejecting(t, lb.OutlierPolicy{}, 4)
+		for _, id := range []string{"1", "2", "3"} {
+			end(t, b, id, lb.Unhealthy, 3)
+		}
+		if got := shares(b, nil, 100); len(got) != 4 {
+			t.Errorf("no panic: %v", got)
+		}
+		for _, id := range []string{"1", "2", "3"} {
+			if got := choose(b, 20, find(t, b, id)); slices.ContainsFunc(got, func(id string) bool { return id != "0" }) {
+				t.Errorf("after %s: %v", id, got)
+			}
+		}
+		for _, id := range choose(b, 20, find(t, b, "1"), find(t, b, "0")) {
+			if id == "0" || id == "1" {
+				t.Errorf("%s is met again", id)
+			}
+		}
+	})
+}
+
 func TestFailingIsHealthyForTripping(t *testing.T) {
 	b := newBalancer(t, "a", "b")
 	end(t, b, "a", lb.Unhealthy, 2)

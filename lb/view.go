@@ -11,6 +11,7 @@ type view struct {
 	listed   []*Server // all
 	alive    []*Server // of those that the filter left
 	eligible []*Server // the alive ones in good standing; all alive ones if there are none
+	sound    []*Server // those in good standing if they are too few, for requests that have failed
 	spare    []*Server // usable ones that the filter left out, for requests that have failed
 	zones    *Zones
 	expires  int64 // unix nanoseconds at which the first blackout, ejection or slow start ends; 0: none is on
@@ -36,7 +37,7 @@ func newView(listed, filtered []*Server, p *policy, now time.Time) *view {
 	v.eligible = only(ready, func(s *Server) bool { return !v.notePause(s, nanos) })
 	panicking := len(v.eligible) == 0 || p.panics(len(v.eligible), len(v.alive))
 	if panicking {
-		v.eligible = v.alive
+		v.sound, v.eligible = v.eligible, v.alive
 	}
 	if p.spares && len(filtered) < len(listed) {
 		v.noteSpare(filtered, nanos)
@@ -146,10 +147,12 @@ const picks = 4
 // another chooses for a request that has met tried before, the last of which has just
 // failed: one not met yet if there is any, the last one only if it is all there is.
 // Servers that a zone filter holds back come first, since what ails one server of a zone
-// may ail them all.
+// may ail them all, and then the few in good standing when bad ones are used too.
 func (v *view) another(key any, tried []*Server) *Server {
-	if s := otherThan(v.spare, tried); s != nil {
-		return s
+	for _, among := range [...][]*Server{v.spare, v.sound} {
+		if s := otherThan(among, tried); s != nil {
+			return s
+		}
 	}
 	if v.past != nil {
 		if s := v.past.PickPast(key, tried); s != nil && !met(tried, s) {
