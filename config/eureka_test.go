@@ -35,6 +35,14 @@ func TestServiceURLs(t *testing.T) {
 		"none":                  {"server.port: 80\n", map[string][]string{}},
 		"a key of the registry": {"eureka.instance.registry.default-open-for-traffic-count: 1\n", map[string][]string{}},
 		"a key of the section":  {"eureka.client.enabled: true\n", map[string][]string{"defaultZone": {"http://localhost:8761/eureka/"}}},
+		"beside a registry of its own": {
+			"eureka: {server: {enabled: true, port: 9761, context-path: /ctx}, instance.hostname: h}\n",
+			map[string][]string{"defaultZone": {"http://localhost:9761/ctx/eureka/"}},
+		},
+		"beside one with TLS at an address": {
+			"eureka: {server: {enabled: true, address: '::1', ssl: {certificate: c, certificate-private-key: k}}, instance.hostname: h}\n",
+			map[string][]string{"defaultZone": {"https://[::1]:8761/eureka/"}},
+		},
 		"C183 eureka 121 commas, blanks and passwords": {
 			`eureka.client.serviceUrl.defaultZone: " http://u:p%40ss@127.0.0.1:8761/eureka , http://127.0.0.1:8762/eureka/ "` + "\n",
 			map[string][]string{"defaultZone": {"http://u:p%40ss@127.0.0.1:8761/eureka", "http://127.0.0.1:8762/eureka/"}},

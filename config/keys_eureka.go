@@ -163,7 +163,7 @@ func serviceURLs() Key {
 		return err
 	}
 	return Key{
-		Name: "eureka.client.service-url.<zone>", Type: "list of URLs", Default: "(http://localhost:8761/eureka/ for defaultZone)",
+		Name: "eureka.client.service-url.<zone>", Type: "list of URLs", Default: "(the registry in this process, else http://localhost:8761/eureka/, for defaultZone)",
 		Doc: "registries of a zone, with `user:password@` where they ask for it; `defaultZone` is for every zone without its own", set: set,
 	}
 }
@@ -213,7 +213,7 @@ func (b *builder) checkEureka() {
 		}
 	}
 	if c.Written && len(c.ServiceURLs[defaultZone]) == 0 {
-		c.ServiceURLs[defaultZone], c.Assumed = []string{"http://localhost:8761/eureka/"}, true
+		c.ServiceURLs[defaultZone], c.Assumed = []string{b.config.Registry.nearest()}, true
 	}
 	if b.config.Balancers.Zone == "" && c.Active() {
 		b.config.Balancers.Zone = b.config.Eureka.zone()

@@ -1,6 +1,12 @@
 package config
 
-import "time"
+import (
+	"cmp"
+	"net"
+	"net/url"
+	"strconv"
+	"time"
+)
 
 // Registry is eureka.server.* and what else the registry needs: the leases of other
 // processes, served on a listener of its own.
@@ -108,4 +114,17 @@ type RegistryUser struct {
 	Password, Token, Certificate string
 	Applications                 []string
 	Replicate, Administer        bool
+}
+
+// nearest is the service URL that clients in this process assume when none is written:
+// that of the registry here, if there is one, else where one usually is.
+func (r *Registry) nearest() string {
+	if !r.Enabled || r.Port == 0 {
+		return "http://localhost:8761/eureka/"
+	}
+	u := url.URL{Scheme: "http", Host: net.JoinHostPort(cmp.Or(r.Address, "localhost"), strconv.Itoa(r.Port))}
+	if r.TLS.Certificate != "" {
+		u.Scheme = "https"
+	}
+	return u.JoinPath(r.ContextPath, "eureka/").String()
 }
