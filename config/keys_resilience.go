@@ -108,9 +108,26 @@ func statusesOf(v *node) (StatusRange, error) {
 func (b *builder) checkResilience() {
 	b.checkAdaptive(defaultKey, &b.config.Gateway.Resilience.Default)
 	for key, r := range b.config.Gateway.Resilience.Commands {
+		b.checkSwitches(key, r) // before checkAdaptive may switch it off
 		b.checkAdaptive(key, r)
 		b.checkHedge(key, r)
 	}
+}
+
+// checkSwitches finds settings of what is off. Under default they may be meant for a
+// key that switches it on.
+func (b *builder) checkSwitches(key string, r *Resilience) {
+	prefix := "gateway.resilience." + key + "."
+	off := func(on bool, by string, names ...string) {
+		for _, name := range names {
+			if s := b.setting(prefix + name); s != nil && !on {
+				b.report.warnf(s.name(), s.at, "has no effect without %s", by)
+			}
+		}
+	}
+	off(r.SlowPercentage > 0, "slow-call.percentage", "slow-call.duration")
+	off(r.HedgeDelay > 0, "hedge.delay", "hedge.max")
+	off(r.Adaptive, "adaptive-limit.enabled", "adaptive-limit.min", "adaptive-limit.max", "adaptive-limit.initial", "adaptive-limit.tolerance")
 }
 
 func (b *builder) checkHedge(key string, r *Resilience) {

@@ -71,6 +71,25 @@ func TestHedgeLaterThanTheReadTimeout(t *testing.T) {
 	}
 }
 
+func TestResilienceThatIsNotSwitchedOn(t *testing.T) {
+	const users, general = "gateway.resilience.users.", "\ngateway.resilience.default."
+	for yaml, want := range map[string]string{
+		users + "slow-call.duration: 800ms":                                        "slow-call.duration: has no effect without slow-call.percentage",
+		users + "hedge.max: 2":                                                     "hedge.max: has no effect without hedge.delay",
+		users + "adaptive-limit.max: 300":                                          "adaptive-limit.max: has no effect without adaptive-limit.enabled",
+		users + "slow-call: {duration: 800ms, percentage: 60}":                     "",
+		users + "slow-call.duration: 800ms" + general + "slow-call.percentage: 60": "",
+		users + "hedge.max: 2" + general + "hedge.delay: 50":                       "",
+		users + "adaptive-limit: {max: 300, enabled: true}":                        "",
+		users + "slow-call.percentage: 60" + general + "slow-call.duration: 800ms": "",
+	} {
+		_, report := parse(t, yaml)
+		if got := report.String(); !strings.Contains(got, want) || want == "" && strings.Contains(got, "has no effect") {
+			t.Errorf("%s: %q, want %q", yaml, got, want)
+		}
+	}
+}
+
 func TestStatusRange(t *testing.T) {
 	for want, r := range map[string]config.StatusRange{"503": {From: 503, To: 503}, "500-504": {From: 500, To: 504}} {
 		if got := r.String(); got != want {
