@@ -223,6 +223,18 @@ users.ribbon: {listOfServers: "a:1,b:1,c:1", NFLoadBalancerRuleClassName: com.ex
 	}
 }
 
+// A service whose list is given in Go is not said to have no servers.
+func TestNoWarningOfAListGivenInGo(t *testing.T) {
+	mine := gozer.WithServerList("Mine", func(string) lb.ServerList { return lb.StaticServerList{{Host: "a", Port: 1}} })
+	for class, warns := range map[string]bool{"com.example.Mine": false, "com.netflix.loadbalancer.ConfigurationBasedServerList": true} {
+		cfg, report := config.Parse("gateway.yaml", []byte("zuul.routes.users: /users/**\nusers.ribbon.NIWSServerListClassName: "+class), config.Options{})
+		gozer.Validate(cfg, report, mine)
+		if got := strings.Contains(report.String(), "no static servers"); got != warns || report.Err() != nil {
+			t.Errorf("%s: %s", class, report)
+		}
+	}
+}
+
 func TestServerListGivenInGo(t *testing.T) {
 	g := newGateway(t, `
 zuul.routes.users: /users/**

@@ -62,13 +62,24 @@ func (b *builder) checkPrefix() {
 	z.Prefix = strings.TrimRight(rooted(z.Prefix), "/")
 }
 
+// ribbonsList reports a list that has what listOfServers and discovery say; one that was
+// given in Go knows better.
+func ribbonsList(class string) bool {
+	switch class[strings.LastIndexAny(class, ".$")+1:] {
+	case "", "ConfigurationBasedServerList", "StaticServerList", "DiscoveryEnabledNIWSServerList", "DomainExtractingServerList":
+		return true
+	}
+	return false
+}
+
 // checkServices warns, once per service, that nobody can reach it.
 func (b *builder) checkServices() {
 	if c := &b.config.Eureka.Client; c.Active() && c.Fetch || b.config.Registry.Enabled {
 		return // they may be found
 	}
 	for _, r := range b.serviceRoutes() {
-		if service := r.Location; len(b.config.RibbonFor(service).Servers) == 0 {
+		service := r.Location
+		if ribbon := b.config.RibbonFor(service); len(ribbon.Servers) == 0 && ribbonsList(ribbon.Balancing.List.Name) {
 			b.report.warnf(joinKey([]string{"zuul", "routes", r.Key}), r.Position,
 				"service %s has no static servers; it needs discovery, or %s.ribbon.listOfServers", service, service)
 		}
