@@ -36,6 +36,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 	}
 	g.announce(servers)
 	g.ready.Store(true)
+	g.options.logger.Info("ready")
 	proxy, management := addresses(servers)
 	g.options.opened(g, proxy, management)
 	registered := g.register(servers)

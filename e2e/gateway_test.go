@@ -68,6 +68,7 @@ func (s start) ready(tb testing.TB) *gateway {
 	g.Proxy = g.Log.address(tb, "proxy", g.ended)
 	g.Admin = g.Log.address(tb, "management", g.ended)
 	eventually(tb, "the gateway is ready", func() bool { return g.readiness() == http.StatusOK })
+	eventually(tb, "the log says all there is about the start", func() bool { return g.Log.Count("msg=ready") == 1 })
 	return g
 }
 
