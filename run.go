@@ -126,7 +126,7 @@ func (g *Gateway) open(ctx context.Context, name, address string, port int, serv
 		return nil, fmt.Errorf("gozer: %s listener: %w", name, err)
 	}
 	base, end := context.WithCancel(g.Context(context.WithoutCancel(ctx)))
-	return &server{name, listener, serve(base), end}, nil
+	return &server{name, secure(listener, nil), serve(base), end}, nil
 }
 
 // shutDown drains in the order that Run documents.
