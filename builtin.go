@@ -31,7 +31,6 @@ func (g *Gateway) builtins(s *snapshot) []filters.Spec {
 			AddHostHeader:    z.AddHostHeader,
 			SensitiveHeaders: z.SensitiveHeaders,
 			IgnoredHeaders:   z.IgnoredHeaders,
-			TrustedProxies:   cfg.Server.TrustedProxies,
 		}),
 		route.RibbonRouting(s.services),
 		route.SimpleHostRouting(route.SimpleHostSettings{

@@ -31,6 +31,7 @@ func (s *snapshot) open(contexts *filters.Contexts, w http.ResponseWriter, r *ht
 	start := time.Now()
 	path, err := s.path(r)
 	c := contexts.New(w, r, path, start)
+	s.trust.Judge(c)
 	c.Err = err
 	if limit := s.config.Gateway.Limits.MaxRequestBody; limit > 0 && c.Err == nil {
 		c.Err = c.LimitBody(limit)

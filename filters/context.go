@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gozer-gateway/gozer/internal/forwarded"
 	"github.com/gozer-gateway/gozer/internal/headers"
 	"github.com/gozer-gateway/gozer/routing"
 )
@@ -63,6 +64,12 @@ type Context struct {
 	// Start is when the request head had been read.
 	Start time.Time
 
+	// RequestID names the request in logs, in the error body and towards the
+	// upstream (gateway.request-id.*); empty when that is switched off.
+	RequestID string
+
+	origin     Origin
+	judged     bool // origin is known
 	writer     writer
 	ignored    ignored
 	upstream   io.Closer
@@ -96,7 +103,7 @@ func NewContext(w http.ResponseWriter, r *http.Request, path routing.Path, start
 // begin fills a context that has nothing but its memory.
 func (c *Context) begin(w http.ResponseWriter, r *http.Request, path routing.Path, start time.Time) {
 	m := c.memory
-	headers.EndToEnd(m.out, r.Header)
+	headers.EndToEnd(m.out, r.Header, forwarded.IsClaim)
 	c.Request, c.Path, c.Start = r, path, start
 	c.Out = outboundOf(r, m.out)
 	c.Out.Path, c.Out.memory = path.Raw, m

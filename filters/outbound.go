@@ -7,7 +7,8 @@ import (
 )
 
 // Outbound is what will be sent upstream. It starts as the client's request
-// without hop-by-hop fields; pre filters change it freely. The route phase
+// without hop-by-hop fields and without what anybody but a trusted proxy says
+// about where it comes from; pre filters change it freely. The route phase
 // takes it as it then stands.
 type Outbound struct {
 	Method string

@@ -20,6 +20,7 @@ type Option func(*exchange)
 type exchange struct {
 	request *http.Request
 	route   *routing.Route
+	trust   *filters.Trust
 }
 
 // Header adds a field to the request. Give it twice for two lines.
@@ -38,6 +39,11 @@ func Body(body string) Option {
 // RemoteAddr sets the client's "address:port"; the default is 192.0.2.1:1234.
 func RemoteAddr(addr string) Option {
 	return func(x *exchange) { x.request.RemoteAddr = addr }
+}
+
+// Trust says whose word about the client is believed; by default nobody's is.
+func Trust(t *filters.Trust) Option {
+	return func(x *exchange) { x.trust = t }
 }
 
 // Route makes the context look as PreDecoration leaves it after r has matched,
@@ -67,6 +73,7 @@ func New(tb testing.TB, request string, opts ...Option) *filters.Context {
 	target, _, _ := strings.Cut(x.request.RequestURI, "?")
 	path, err := routing.ParsePath(target, routing.PathOptions{})
 	c := filters.NewContext(httptest.NewRecorder(), x.request, path, time.Now())
+	x.trust.Judge(c)
 	if err != nil {
 		c.Err = &filters.StatusError{Status: http.StatusBadRequest, Cause: "Unsafe path", Err: err}
 	}

@@ -1,6 +1,7 @@
 package pre_test
 
 import (
+	"net/netip"
 	"testing"
 
 	"github.com/gozer-gateway/gozer/filters"
@@ -10,10 +11,11 @@ import (
 )
 
 // decorate lets f decorate a request like that of c, and check look at it.
-func decorate(tb testing.TB, lent *filters.Contexts, f filters.Filter, like *filters.Context, check func(*filters.Context)) {
+func decorate(tb testing.TB, lent *filters.Contexts, f filters.Filter, trust *filters.Trust, like *filters.Context, check func(*filters.Context)) {
 	tb.Helper()
 	c := lent.New(like.Writer(), like.Request, like.Path, like.Start)
 	defer lent.Recycle(c)
+	trust.Judge(c)
 	if !f.ShouldFilter(c) {
 		tb.Fatal("it stands aside")
 	}
@@ -29,12 +31,13 @@ func TestPreDecorationAllocations(t *testing.T) {
 	}
 	tests := map[string]struct {
 		settings pre.Settings
+		trusted  string
 		want     float64
 	}{
-		"no proxy headers":                    {pre.Settings{}, 0},
-		"proxy headers, nobody trusted":       {pre.Settings{AddProxyHeaders: true, SensitiveHeaders: []string{"Cookie"}}, 0},
-		"proxy headers, peer is trusted":      {pre.Settings{AddProxyHeaders: true, TrustedProxies: trustClient()}, 0},
-		"proxy and host headers, ignored too": {pre.Settings{AddProxyHeaders: true, AddHostHeader: true, IgnoredHeaders: []string{"X-A"}}, 0},
+		"no proxy headers":                    {pre.Settings{}, "", 0},
+		"proxy headers, nobody trusted":       {pre.Settings{AddProxyHeaders: true, SensitiveHeaders: []string{"Cookie"}}, "", 0},
+		"proxy headers, peer is trusted":      {pre.Settings{AddProxyHeaders: true}, "5.6.7.8/32", 0},
+		"proxy and host headers, ignored too": {pre.Settings{AddProxyHeaders: true, AddHostHeader: true, IgnoredHeaders: []string{"X-A"}}, "", 0},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -42,12 +45,16 @@ func TestPreDecorationAllocations(t *testing.T) {
 			f := build(t, test.settings)
 			c := filtertest.New(t, "GET http://g.test:8080/api/users/1?x=2", filtertest.RemoteAddr(client))
 			var lent filters.Contexts
+			trust := &filters.Trust{MaxHops: 64}
+			if test.trusted != "" {
+				trust.Proxies = []netip.Prefix{netip.MustParsePrefix(test.trusted)}
+			}
 			check := func(c *filters.Context) {
 				if test.settings.AddProxyHeaders && c.Out.Header[xfHost][0] != "g.test:8080" {
 					t.Error("it did not do its work")
 				}
 			}
-			if got := testing.AllocsPerRun(200, func() { decorate(t, &lent, f, c, check) }); got != test.want {
+			if got := testing.AllocsPerRun(200, func() { decorate(t, &lent, f, trust, c, check) }); got != test.want {
 				t.Errorf("%v allocations, want %v", got, test.want)
 			}
 		})
@@ -83,6 +90,6 @@ func BenchmarkPreDecoration(b *testing.B) {
 	var lent filters.Contexts
 	b.ReportAllocs()
 	for b.Loop() {
-		decorate(b, &lent, f, c, func(*filters.Context) {})
+		decorate(b, &lent, f, nil, c, func(*filters.Context) {})
 	}
 }

@@ -9,17 +9,6 @@ import (
 	"github.com/gozer-gateway/gozer/routing"
 )
 
-// dropForwarded deletes what an untrusted client says about where it comes
-// from. What a filter says stays.
-func dropForwarded(c *filters.Context) {
-	for _, name := range [...]string{
-		"X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Port", "X-Forwarded-Proto", "X-Forwarded-Prefix",
-		"Forwarded", "X-Real-Ip",
-	} {
-		headers.DropReceived(c.Out.Header, c.Request.Header, name)
-	}
-}
-
 // addForwarded writes X-Forwarded-* by the table of zuul.md 4.3. Received
 // values that are still there come from a trusted peer and are appended to.
 func addForwarded(c *filters.Context, host headers.Authority, prefix string) {

@@ -2,7 +2,6 @@ package pre_test
 
 import (
 	"net/http"
-	"net/netip"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -49,9 +48,9 @@ func (f fields) only(want fields) fields {
 	return out
 }
 
-func request(t *testing.T, target string, received fields) *filters.Context {
+func request(t *testing.T, target string, received fields, trust ...filtertest.Option) *filters.Context {
 	t.Helper()
-	options := []filtertest.Option{filtertest.RemoteAddr(client)}
+	options := append(trust, filtertest.RemoteAddr(client))
 	for name, value := range received {
 		options = append(options, filtertest.Header(name, value))
 	}
@@ -115,8 +114,8 @@ func TestForwardedFieldsOfATrustedPeer(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			c := request(t, test.request, test.received)
-			settings := pre.Settings{Table: test.table, AddProxyHeaders: true, TrustedProxies: trustClient()}
+			c := request(t, test.request, test.received, trustClient())
+			settings := pre.Settings{Table: test.table, AddProxyHeaders: true}
 			got := forwardedFields(upstreamSees(t, c, pre.PreDecoration(settings)).Header)
 			for name, value := range test.want {
 				if got[name] != value {
@@ -128,15 +127,15 @@ func TestForwardedFieldsOfATrustedPeer(t *testing.T) {
 }
 
 func TestForwardedForIsOneLine(t *testing.T) {
-	for name, trusted := range map[string][]netip.Prefix{"gateway C047 (c), http X01 trusted": trustClient(), "untrusted": nil} {
+	for name, trust := range map[string]filtertest.Option{"gateway C047 (c), http X01 trusted": trustClient(), "untrusted": trusting()} {
 		t.Run(name, func(t *testing.T) {
-			c := filtertest.New(t, "GET /api/1", filtertest.RemoteAddr(client),
+			c := filtertest.New(t, "GET /api/1", trust, filtertest.RemoteAddr(client),
 				filtertest.Header(xfFor, "1.1.1.1"), filtertest.Header(xfFor, ""), filtertest.Header(xfFor, "2.2.2.2, 3.3.3.3"))
 			want := []string{"5.6.7.8"}
-			if trusted != nil {
+			if name != "untrusted" {
 				want = []string{"1.1.1.1, 2.2.2.2, 3.3.3.3, 5.6.7.8"}
 			}
-			settings := pre.Settings{Table: users(t), AddProxyHeaders: true, TrustedProxies: trusted}
+			settings := pre.Settings{Table: users(t), AddProxyHeaders: true}
 			got := upstreamSees(t, c, pre.PreDecoration(settings)).Header[xfFor]
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Error(diff)
@@ -172,10 +171,11 @@ func TestTrust(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			settings := pre.Settings{Table: users(t), AddProxyHeaders: test.add}
+			trust := trusting()
 			if test.trusted != "" {
-				settings.TrustedProxies = []netip.Prefix{netip.MustParsePrefix(test.trusted)}
+				trust = trusting(test.trusted)
 			}
-			c := request(t, "GET http://localhost/api/1", received)
+			c := request(t, "GET http://localhost/api/1", received, trust)
 			got := forwardedFields(upstreamSees(t, c, pre.PreDecoration(settings)).Header)
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("-want +got\n%s", diff)
@@ -185,7 +185,7 @@ func TestTrust(t *testing.T) {
 }
 
 func TestPeers(t *testing.T) {
-	trusted := []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("2001:db8::/32"), netip.MustParsePrefix("fe80::/10")}
+	trust := trusting("192.0.2.0/24", "2001:db8::/32", "fe80::/10")
 	tests := map[string]string{ // remote address → X-Forwarded-For, whose received value is "a"
 		"192.0.2.7:1":          "a, 192.0.2.7",
 		"[2001:db8::1]:1":      "a, 2001:db8::1",
@@ -197,8 +197,8 @@ func TestPeers(t *testing.T) {
 	}
 	for remote, want := range tests {
 		t.Run("http X01 "+remote, func(t *testing.T) {
-			c := filtertest.New(t, "GET /api/1", filtertest.RemoteAddr(remote), filtertest.Header(xfFor, "a"))
-			settings := pre.Settings{Table: users(t), AddProxyHeaders: true, TrustedProxies: trusted}
+			c := filtertest.New(t, "GET /api/1", trust, filtertest.RemoteAddr(remote), filtertest.Header(xfFor, "a"))
+			settings := pre.Settings{Table: users(t), AddProxyHeaders: true}
 			if got := upstreamSees(t, c, pre.PreDecoration(settings)).Header.Get(xfFor); got != want {
 				t.Errorf("got %q, want %q", got, want)
 			}
@@ -242,21 +242,21 @@ func TestForwardedFieldsOfFilters(t *testing.T) {
 		return filters.Func("Own", filters.Pre, 4, func(c *filters.Context) error { change(c.Out.Header); return nil })
 	}
 	tests := map[string]struct {
-		trusted []netip.Prefix
-		filter  filters.Spec
-		want    fields
+		trust  filtertest.Option
+		filter filters.Spec
+		want   fields
 	}{
-		"set, untrusted": {nil, own(func(h http.Header) { h.Set(xfFor, "9.9.9.9") }), fields{xfFor: "9.9.9.9"}},
+		"set, untrusted": {trusting(), own(func(h http.Header) { h.Set(xfFor, "9.9.9.9") }), fields{xfFor: "9.9.9.9"}},
 		"set, trusted":   {trustClient(), own(func(h http.Header) { h.Set(xfProto, "https") }), fields{xfProto: "https", xfPort: "80"}},
 		"added, untrusted": {
-			nil, own(func(h http.Header) { h.Add(xfHost, "own.test") }), fields{xfHost: "own.test"},
+			trusting(), own(func(h http.Header) { h.Add(xfHost, "own.test") }), fields{xfHost: "own.test"},
 		},
 		"deleted, trusted": {trustClient(), own(func(h http.Header) { h.Del(xfHost) }), fields{xfHost: "localhost"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			c := request(t, "GET http://localhost/api/1", fields{xfFor: "1.2.3.4", xfHost: "evil.test", xfProto: "http"})
-			settings := pre.Settings{Table: users(t), AddProxyHeaders: true, TrustedProxies: test.trusted}
+			c := request(t, "GET http://localhost/api/1", fields{xfFor: "1.2.3.4", xfHost: "evil.test", xfProto: "http"}, test.trust)
+			settings := pre.Settings{Table: users(t), AddProxyHeaders: true}
 			got := forwardedFields(upstreamSees(t, c, test.filter, pre.PreDecoration(settings)).Header).only(test.want)
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("-want +got\n%s", diff)

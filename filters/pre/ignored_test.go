@@ -59,7 +59,7 @@ func TestIgnoredFields(t *testing.T) {
 		seen, got      http.Header
 	}{
 		"zuul 37 ignored X-Forwarded-*": {
-			settings: pre.Settings{AddProxyHeaders: true, IgnoredHeaders: []string{"x-forwarded-host", "x-forwarded-port", xfFor, xfPrefix}, TrustedProxies: trustClient()},
+			settings: pre.Settings{AddProxyHeaders: true, IgnoredHeaders: []string{"x-forwarded-host", "x-forwarded-port", xfFor, xfPrefix}},
 			filter:   ignore(),
 			sent:     http.Header{xfHost: {"h"}, xfPort: {"1"}, xfProto: {"http"}},
 			seen:     http.Header{xfProto: {"http,http"}},
@@ -167,7 +167,7 @@ func TestSensitiveHeadersPerRoute(t *testing.T) {
 // the client gets.
 func exchange(t *testing.T, target string, sent, answered http.Header, specs ...filters.Spec) (seen, got http.Header) {
 	t.Helper()
-	options := []filtertest.Option{filtertest.RemoteAddr(client)}
+	options := []filtertest.Option{trustClient(), filtertest.RemoteAddr(client)}
 	for name, values := range sent {
 		for _, value := range values {
 			options = append(options, filtertest.Header(name, value))

@@ -1,27 +1,6 @@
 package pre
 
-import (
-	"net/netip"
-	"slices"
-	"strings"
-)
-
-// trustedProxies are the networks of peers that are believed.
-type trustedProxies []netip.Prefix
-
-// include reports whether the peer of a connection is in one of the networks.
-// A peer without an IP address is not.
-func (t trustedProxies) include(remote string) bool {
-	if len(t) == 0 {
-		return false
-	}
-	peer, err := netip.ParseAddrPort(remote)
-	if err != nil {
-		return false
-	}
-	addr := peer.Addr().Unmap().WithZone("")
-	return slices.ContainsFunc(t, func(p netip.Prefix) bool { return p.Contains(addr) })
-}
+import "strings"
 
 // addressOf returns the address of a peer "address:port" as X-Forwarded-For
 // has it: IPv6 without brackets or zone, IPv4 in its own form. It is empty for

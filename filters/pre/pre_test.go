@@ -14,7 +14,16 @@ import (
 // client is the peer of zuul.md 10; by default the tests trust it.
 const client = "5.6.7.8:40000"
 
-func trustClient() []netip.Prefix { return []netip.Prefix{netip.MustParsePrefix("5.6.7.8/32")} }
+// trusting trusts the peers of some networks.
+func trusting(networks ...string) filtertest.Option {
+	t := &filters.Trust{MaxHops: 64}
+	for _, n := range networks {
+		t.Proxies = append(t.Proxies, netip.MustParsePrefix(n))
+	}
+	return filtertest.Trust(t)
+}
+
+func trustClient() filtertest.Option { return trusting("5.6.7.8/32") }
 
 // table builds routes; change adapts the other settings and may be nil.
 func table(tb testing.TB, change func(*routing.Settings), routes ...routing.RouteSettings) *routing.Table {

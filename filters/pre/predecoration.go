@@ -2,7 +2,6 @@ package pre
 
 import (
 	"net/http"
-	"net/netip"
 	"slices"
 
 	"github.com/gozer-gateway/gozer/filters"
@@ -11,7 +10,7 @@ import (
 )
 
 // Settings are what PreDecoration knows about the whole gateway. The zero value
-// but for Table adds no headers, drops none and trusts nobody.
+// but for Table adds no headers and drops none.
 type Settings struct {
 	// Table has the routes. It must not be nil.
 	Table *routing.Table
@@ -30,11 +29,6 @@ type Settings struct {
 	// IgnoredHeaders (zuul.ignored-headers) are dropped in both directions on
 	// every route.
 	IgnoredHeaders []string
-
-	// TrustedProxies (server.forward-headers.trusted-proxies) are the peers
-	// whose X-Forwarded-* and Forwarded are believed. Those of everybody else
-	// are dropped.
-	TrustedProxies []netip.Prefix
 }
 
 // PreDecoration finds the route of a request and writes into the context what
@@ -52,7 +46,6 @@ type preDecoration struct {
 	table           *routing.Table
 	addProxyHeaders bool
 	addHostHeader   bool
-	trusted         trustedProxies
 
 	ignored    headers.Set                    // on routes without a list of their own
 	ignoredFor map[*routing.Route]headers.Set // on the others
@@ -65,7 +58,6 @@ func newPreDecoration(s Settings) *preDecoration {
 		table:           s.Table,
 		addProxyHeaders: s.AddProxyHeaders,
 		addHostHeader:   s.AddHostHeader,
-		trusted:         s.TrustedProxies,
 		ignored:         headers.NewSet(slices.Concat(s.IgnoredHeaders, s.SensitiveHeaders)...),
 		ignoredFor:      map[*routing.Route]headers.Set{},
 	}
@@ -85,9 +77,6 @@ func (p *preDecoration) Run(c *filters.Context) error {
 	host, ok := headers.ParseAuthority(c.Request.Host)
 	if !ok && c.Request.Host != "" {
 		return filters.Refuse(http.StatusBadRequest, "Invalid Host field")
-	}
-	if !p.trusted.include(c.Request.RemoteAddr) {
-		dropForwarded(c)
 	}
 	match, found := p.table.Match(c.Path)
 	switch {

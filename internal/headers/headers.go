@@ -12,12 +12,13 @@ import (
 // EndToEnd puts the fields of h that travel further into out, which is empty:
 // without hop-by-hop fields, without those that Connection names (RFC 9110
 // 7.6.1) and without the framing fields, which each side writes itself. "TE:
-// trailers" is kept, since trailers are passed on. Value slices are shared with
-// h, cut to their length so that an append copies.
-func EndToEnd(out, h http.Header) {
+// trailers" is kept, since trailers are passed on. Nor are there the fields that
+// but, which may be nil, says are not to travel. Value slices are shared with h,
+// cut to their length so that an append copies.
+func EndToEnd(out, h http.Header, but func(name string) bool) {
 	connection := h["Connection"]
 	for name, values := range h {
-		if IsHopByHop(name) || Lists(connection, name) {
+		if IsHopByHop(name) || Lists(connection, name) || but != nil && but(name) {
 			continue
 		}
 		out[name] = slices.Clip(values)

@@ -48,7 +48,7 @@ func TestHopByHop(t *testing.T) {
 
 func endToEnd(h http.Header) http.Header {
 	out := http.Header{}
-	headers.EndToEnd(out, h)
+	headers.EndToEnd(out, h, nil)
 	return out
 }
 
