@@ -36,10 +36,13 @@ var (
 )
 
 // proxyServer is the front door of the chosen engine.
-func (g *Gateway) proxyServer(base context.Context) httpServer { return g.engineServer(base, g) }
+func (g *Gateway) proxyServer(base context.Context) httpServer {
+	return g.engineServer(base, g, &g.state.connections)
+}
 
-// engineServer serves a handler with the chosen engine. All requests stem from base.
-func (g *Gateway) engineServer(base context.Context, handler http.Handler) httpServer {
+// engineServer serves a handler with the chosen engine. All requests stem from base. count
+// may be nil.
+func (g *Gateway) engineServer(base context.Context, handler http.Handler, count *http1.ServerCount) httpServer {
 	if g.config.Server.Engine == config.NetHTTP {
 		return g.standardServer(base, handler)
 	}
@@ -55,6 +58,7 @@ func (g *Gateway) engineServer(base context.Context, handler http.Handler) httpS
 		MaxConnections:           limits.MaxConnections,
 		MaxConnectionsPerClient:  limits.MaxConnectionsPerClient,
 		Log:                      g.options.logger,
+		Count:                    count,
 		BaseContext:              func(net.Listener) context.Context { return base },
 	}
 }

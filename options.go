@@ -19,6 +19,7 @@ type options struct {
 	filters   []filters.Spec
 	fallbacks []serviceFallback
 	listeners []lb.ExecutionListener
+	observers []filters.Observer
 	local     func(*mux.Router)
 	sources   []discovery.Source
 	logger    *slog.Logger
@@ -63,6 +64,12 @@ func WithFallback(service string, p fallback.Provider) Option {
 // too. ribbon.listener.<name>.disabled switches one off, <service>.ribbon.… for a service.
 func WithExecutionListener(listeners ...lb.ExecutionListener) Option {
 	return func(o *options) { o.listeners = append(o.listeners, listeners...) }
+}
+
+// WithObserver adds observers, which are told of every request at its beginning and its
+// end, after those of the gateway itself.
+func WithObserver(observers ...filters.Observer) Option {
+	return func(o *options) { o.observers = append(o.observers, observers...) }
 }
 
 // WithLocal registers handlers for "forward:" routes and for requests without a

@@ -17,9 +17,15 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s := g.snapshot.Load()
 	c := s.open(&g.state.contexts, w, r)
 	defer g.state.contexts.Recycle(c)
+	for _, o := range s.observers {
+		o.Begin(c)
+	}
 	s.chain.Serve(c)
 	finish(c)
 	g.log(c)
+	for _, o := range s.observers {
+		o.End(c)
+	}
 	if c.Aborted() {
 		panic(http.ErrAbortHandler) // net/http's way to cut a connection
 	}

@@ -34,6 +34,7 @@ type snapshot struct {
 	signatures []string          // for Via
 	warnings   []routing.Problem // about routes that are not what they seem
 	management http.Handler
+	observers  []filters.Observer // of every request, in the order of their beginnings and ends
 }
 
 // apply makes the state follow the snapshot: balancers its policy and servers;
@@ -118,6 +119,7 @@ func (g *Gateway) build(cfg *config.Config) (*snapshot, error) {
 	services := g.connect(s)
 	chained := g.chain(s)
 	_, registry := eurekaClient(cfg, g.options)
+	s.observers = g.observers(s)
 	return s, errors.Join(routes, services, chained, registry)
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gozer-gateway/gozer/admin"
 	"github.com/gozer-gateway/gozer/filters"
+	"github.com/gozer-gateway/gozer/internal/http1"
 	"github.com/gozer-gateway/gozer/lb"
 	"github.com/gozer-gateway/gozer/ribboncmd"
 )
@@ -14,10 +15,11 @@ import (
 // state is what outlives a configuration: counters, breakers, bulkheads, server
 // statistics and connections, each by its key.
 type state struct {
-	meter    *filters.Meter
-	contexts filters.Contexts
-	commands *ribboncmd.Commands
-	streams  *admin.Streams
+	meter       *filters.Meter
+	contexts    filters.Contexts
+	connections http1.ServerCount // of the proxy's listener, with the native engine
+	commands    *ribboncmd.Commands
+	streams     *admin.Streams
 
 	mu        sync.Mutex // guards the maps; used while building, not while serving
 	balancers map[string]*keptBalancer

@@ -16,6 +16,7 @@ type clientBody struct {
 	limit, left int64   // bytes; no limit if limit is 0
 	failure     atomic.Pointer[error]
 	waiting     atomic.Bool // for the client
+	read        atomic.Int64
 }
 
 func (b *clientBody) Read(p []byte) (int, error) {
@@ -27,6 +28,7 @@ func (b *clientBody) Read(p []byte) (int, error) {
 			n, err = max(0, n+int(b.left)), &http.MaxBytesError{Limit: b.limit}
 		}
 	}
+	b.read.Add(int64(n))
 	switch {
 	case err == nil:
 	case errors.Is(err, io.EOF):

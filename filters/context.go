@@ -84,6 +84,7 @@ type Context struct {
 	executions []Execution
 	attributes []attribute
 	debug      *debugLog
+	account    account
 	depth      int // of RunPhase in RunPhase
 
 	memory *memory // nil in a clone
@@ -110,6 +111,7 @@ func (c *Context) begin(w http.ResponseWriter, r *http.Request, path routing.Pat
 	c.Upgrade = offered(r)
 	c.writer.ResponseWriter = w
 	c.executions = m.executions[:0]
+	c.account.attempts = m.attempts[:0]
 	c.ownBody()
 }
 
@@ -209,6 +211,8 @@ func (c *Context) Clone() *Context {
 		d.Response = &res
 	}
 	d.writer = writer{ResponseWriter: nobody{}, committed: true}
+	d.writer.written, d.writer.status = c.writer.written, c.writer.status
+	d.account = c.copiedAccount()
 	d.upstream, d.body, d.received = nil, nil, received{}
 	d.ignored.more = slices.Clone(c.ignored.more)
 	d.executions = slices.Clone(c.executions)

@@ -45,6 +45,7 @@ type memory struct {
 	valued int        // how many are in use
 
 	executions [10]Execution
+	attempts   [4]Attempt
 }
 
 func newMemory() *memory {
@@ -59,6 +60,7 @@ const largestHeader = 64
 func (m *memory) forget() {
 	m.out, m.received, m.lent = emptied(m.out), emptied(m.received), false
 	m.response, m.request, m.target = Response{}, http.Request{}, url.URL{}
+	m.attempts = [len(m.attempts)]Attempt{}
 	clear(m.values[:m.valued])
 	m.valued = 0
 }

@@ -14,22 +14,26 @@ func (ch *Chain) Serve(c *Context) {
 	c.chain = ch
 	if c.Err == nil {
 		c.Err = ch.runEntries(Pre, ch.pre, c)
+		c.mark(&c.account.pre)
 	}
 	if c.Err == nil {
 		c.Err = ch.runEntries(Route, ch.route, c)
+		c.mark(&c.account.route)
 	}
-	if c.Err != nil {
+	failed := c.Err != nil
+	if failed {
 		ch.fail(c)
-		if err := ch.runEntries(Post, ch.post, c); err != nil {
-			c.Err = unhandled(err)
-			ch.fail(c)
-		}
+	}
+	err := ch.runEntries(Post, ch.post, c)
+	c.mark(&c.account.post)
+	if err == nil {
 		return
 	}
-	if err := ch.runEntries(Post, ch.post, c); err != nil {
-		c.Err = err
-		ch.fail(c)
+	if failed {
+		err = unhandled(err)
 	}
+	c.Err = err
+	ch.fail(c)
 }
 
 // fail runs the error phase for c.Err. A failure in it skips the remaining
@@ -38,6 +42,7 @@ func (ch *Chain) fail(c *Context) {
 	if err := ch.runEntries(Error, ch.errors, c); err != nil {
 		ch.logger.ErrorContext(c.Request.Context(), "error filter failed", "error", err, "handling", c.Err)
 	}
+	c.mark(&c.account.error)
 }
 
 // unhandled replaces the error of a request whose clean-up failed too (row 6).

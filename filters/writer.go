@@ -13,6 +13,7 @@ type writer struct {
 	http.ResponseWriter
 	committed bool
 	status    int
+	written   int64 // bytes of the body
 }
 
 var _ io.ReaderFrom = (*writer)(nil)
@@ -48,17 +49,21 @@ func (w *writer) SendHead(status int, header http.Header, length int64) (sent bo
 
 func (w *writer) Write(p []byte) (int, error) {
 	w.commit(http.StatusOK)
-	return w.ResponseWriter.Write(p)
+	n, err := w.ResponseWriter.Write(p)
+	w.written += int64(n)
+	return n, err
 }
 
 func (w *writer) ReadFrom(r io.Reader) (int64, error) {
 	w.commit(http.StatusOK)
-	return io.Copy(w.ResponseWriter, r)
+	n, err := io.Copy(w.ResponseWriter, r)
+	w.written += n
+	return n, err
 }
 
 // FlushError sends a 200 head if there was none yet.
 func (w *writer) FlushError() error {
-	w.committed = true
+	w.commit(http.StatusOK)
 	return http.NewResponseController(w.ResponseWriter).Flush()
 }
 

@@ -25,6 +25,10 @@ type Command struct {
 	Listeners []ExecutionListener
 }
 
+// Recorder is told of every attempt of a call, when the head of the response has come or
+// the attempt has failed. It is called on the goroutine of the call, before that returns.
+type Recorder interface{ Attempted(a Attempt) }
+
 // Call is what a caller says about one request.
 type Call struct {
 	Key       any  // handed to the balancer's rule
@@ -36,6 +40,8 @@ type Call struct {
 	Retry *RetryPolicy
 	// Header, if it is not nil, is an empty map that the response may use for its header.
 	Header http.Header
+	// Recorder, if not nil, is told of the attempts.
+	Recorder Recorder
 }
 
 // Do sends req to a server of the service, or to several in turn, and returns the first

@@ -17,11 +17,12 @@ type Error struct {
 	Err      error     // of the last attempt, or why there was none
 }
 
-// Attempt is one failed try.
+// Attempt is one try: in an Error one that failed, for a Recorder any.
 type Attempt struct {
 	Server   string // id
-	Status   int    // of a response that was given up for another attempt, else 0
-	Kind     Kind   // of Err
+	Start    time.Time
+	Status   int  // of the response; in an Error, of one that was given up for another attempt; else 0
+	Kind     Kind // of Err
 	Err      error
 	Duration time.Duration
 }

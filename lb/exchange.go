@@ -2,6 +2,7 @@ package lb
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"net/url"
@@ -28,7 +29,8 @@ type exchange struct {
 	tried    []*Server // those servers
 	attempts []Attempt
 	fault    fault         // of the last attempt
-	took     time.Duration // by the last attempt
+	started  time.Time     // the last attempt
+	took     time.Duration // by it
 	stay     bool          // the next one is on the same server
 	pause    time.Duration // before it
 }
@@ -115,6 +117,7 @@ func (x *exchange) attempt() (resp *http.Response, err error) {
 		}
 	}
 	start := time.Now()
+	x.started = start
 	x.cmd.Balancer.Begin(x.server, start)
 	x.fault = fault{}
 	defer func() {
@@ -127,6 +130,7 @@ func (x *exchange) attempt() (resp *http.Response, err error) {
 			x.fault.outcome = OutcomeOf(resp.StatusCode)
 		}
 		x.cmd.Balancer.End(x.server, end, x.took, x.fault.outcome)
+		x.tell(resp, err)
 	}()
 	clear(x.call.Header)
 	resp, err = Carry(x.ctx, x.cmd.Transport, x.outbound(), x.call.Header)
@@ -135,6 +139,20 @@ func (x *exchange) attempt() (resp *http.Response, err error) {
 		return nil, statusError(resp.StatusCode)
 	}
 	return resp, err
+}
+
+// tell lets the caller's recorder know of the attempt that has just ended.
+func (x *exchange) tell(resp *http.Response, err error) {
+	if x.call.Recorder == nil {
+		return
+	}
+	a := Attempt{Server: x.server.id(), Start: x.started, Kind: x.fault.kind, Err: err, Duration: x.took}
+	if resp != nil {
+		a.Status = resp.StatusCode
+	} else if throttled, ok := errors.AsType[statusError](err); ok {
+		a.Status = int(throttled)
+	}
+	x.call.Recorder.Attempted(a)
 }
 
 func (x *exchange) diagnose(err error) fault {
@@ -184,7 +202,7 @@ func (x *exchange) unwanted(status int) bool {
 }
 
 func (x *exchange) record(resp *http.Response, err error) {
-	a := Attempt{Server: x.server.id(), Kind: x.fault.kind, Err: err, Duration: x.took}
+	a := Attempt{Server: x.server.id(), Start: x.started, Kind: x.fault.kind, Err: err, Duration: x.took}
 	if resp != nil {
 		a.Status = resp.StatusCode
 	}

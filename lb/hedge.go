@@ -45,6 +45,7 @@ type hedge struct {
 	results chan hedgeResult
 	over    chan struct{} // closed when nobody waits for results any more
 	tried   []*Server     // by copy
+	starts  []time.Time   // by copy, zero once its end has been told
 	cancels []context.CancelFunc
 	pending int
 	late    int // copies sent for want of an answer
@@ -56,6 +57,7 @@ type hedgeResult struct {
 	copy int
 	resp *http.Response
 	err  error
+	took time.Duration
 }
 
 // hedged is send for a request that hedges.
@@ -72,6 +74,7 @@ func (c *Command) hedged(ctx context.Context, req *http.Request, call Call, poli
 	}
 	c.Budget.deposit()
 	r := h.await(ctx)
+	h.tellLosers()
 	for i, cancel := range h.cancels {
 		if i != r.copy || r.err != nil {
 			cancel()
@@ -93,16 +96,18 @@ func (h *hedge) send(ctx context.Context) bool {
 	}
 	ctx, cancel := context.WithCancel(http1.Apart(ctx))
 	index := len(h.tried)
-	h.tried, h.cancels = append(h.tried, server), append(h.cancels, cancel)
+	start := time.Now()
+	h.tried, h.cancels, h.starts = append(h.tried, server), append(h.cancels, cancel), append(h.starts, start)
 	h.pending++
 	req := copied(h.req)
 	req.Header = h.req.Header.Clone()
 	call := h.call
-	call.Server, call.Retry, call.Header = server, &h.one, nil
+	call.Server, call.Retry, call.Header, call.Recorder = server, &h.one, nil, nil
 	go func() {
 		resp, err := h.single.guarded(ctx, req, call)
+		took := time.Since(start)
 		select {
-		case h.results <- hedgeResult{index, resp, err}:
+		case h.results <- hedgeResult{index, resp, err, took}:
 		case <-h.over:
 			discard(resp)
 		}
@@ -146,6 +151,7 @@ func (h *hedge) await(ctx context.Context) hedgeResult {
 			}
 		case r := <-h.results:
 			h.pending--
+			h.tell(r)
 			last = h.replace(last, r)
 			switch {
 			case r.err == nil && !h.policy.repeatsStatus(r.resp.StatusCode):
@@ -155,6 +161,32 @@ func (h *hedge) await(ctx context.Context) hedgeResult {
 			case h.pending == 0:
 				return last
 			}
+		}
+	}
+}
+
+// tell lets the caller's recorder know of a copy that has ended.
+func (h *hedge) tell(r hedgeResult) {
+	if h.call.Recorder == nil {
+		return
+	}
+	a := Attempt{Server: h.tried[r.copy].id(), Start: h.starts[r.copy], Err: r.err, Duration: r.took}
+	if failed, ok := errors.AsType[*Error](r.err); ok {
+		a.Kind, a.Err = failed.Kind, failed.Err
+	}
+	if r.resp != nil {
+		a.Status = r.resp.StatusCode
+	}
+	h.starts[r.copy] = time.Time{}
+	h.call.Recorder.Attempted(a)
+}
+
+// tellLosers does so for the copies whose ends nobody waits for.
+func (h *hedge) tellLosers() {
+	for i, start := range h.starts {
+		if !start.IsZero() {
+			lost := &Error{Service: h.cmd.Balancer.Name(), Kind: Cancelled, Err: context.Canceled}
+			h.tell(hedgeResult{copy: i, err: lost, took: time.Since(start)})
 		}
 	}
 }

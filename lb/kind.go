@@ -24,6 +24,33 @@ const (
 	Aborted   // a ExecutionListener ended the call
 )
 
+// Cause is a word for the kind, for labels and logs, that tells more apart than String
+// does.
+func (k Kind) Cause() string {
+	switch k {
+	case SocketTimeout:
+		return "deadline"
+	case ReadTimeout:
+		return "timeout"
+	case UnknownHost:
+		return "dns"
+	case Connect:
+		return "connect"
+	case ServerThrottled, ClientThrottled:
+		return "throttled"
+	case NoRouteToHost:
+		return "unreachable"
+	case NoServer:
+		return "no_server"
+	case Cancelled:
+		return "cancelled"
+	case Aborted:
+		return "aborted"
+	case General, Configuration, NumberOfRetriesExceeded, NumberOfRetriesNextServerExceeded, CacheMissing:
+	}
+	return "broken"
+}
+
 // String is Ribbon's name of the kind, its spelling included. NoServer, Cancelled and
 // Aborted, which Ribbon does not tell apart, are GENERAL.
 func (k Kind) String() string {

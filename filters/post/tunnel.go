@@ -38,13 +38,16 @@ func (t *tunnels) run(c *filters.Context, protocol string) error {
 	}
 	defer client.Close()
 	_ = client.SetDeadline(time.Time{}) // what a failure means, the first write tells
+	c.Switching()
 	if err := sendSwitch(buffered.Writer, c.Response.Header, protocol); err != nil {
 		return gone(err)
 	}
 	t.count.Opened.Add(1)
 	t.count.Active.Add(1)
 	defer t.count.Active.Add(-1)
-	t.join(c.Request.Context(), client, early(buffered.Reader, client), upstream)
+	began := time.Now()
+	in, out := t.join(c.Request.Context(), client, early(buffered.Reader, client), upstream)
+	c.Tunnelled(time.Since(began), in, out)
 	return nil
 }
 
@@ -65,8 +68,9 @@ func sendSwitch(w *bufio.Writer, h http.Header, protocol string) error {
 	return w.Flush() // tells of every failure before
 }
 
-// join copies both ways and returns when both copies have ended.
-func (t *tunnels) join(ctx context.Context, client net.Conn, fromClient io.Reader, upstream io.ReadWriteCloser) {
+// join copies both ways and returns, with the bytes of each, when both copies have
+// ended.
+func (t *tunnels) join(ctx context.Context, client net.Conn, fromClient io.Reader, upstream io.ReadWriteCloser) (in, out int64) {
 	cut := func() {
 		_ = client.Close()
 		_ = upstream.Close()
@@ -76,32 +80,37 @@ func (t *tunnels) join(ctx context.Context, client net.Conn, fromClient io.Reade
 	defer w.stop()
 	var copying sync.WaitGroup
 	copying.Go(func() {
-		if !pump(upstream, fromClient, &t.count.FromClient, w) {
+		var whole bool
+		if in, whole = pump(upstream, fromClient, &t.count.FromClient, w); !whole {
 			cut()
 		}
 	})
-	if !pump(client, upstream, &t.count.FromUpstream, w) {
+	out, whole := pump(client, upstream, &t.count.FromUpstream, w)
+	if !whole {
 		cut()
 	}
 	copying.Wait()
+	return in, out
 }
 
 // pump copies until src ends and then tells dst that no more will come. It
-// returns false if that cannot be told, or if either side has failed.
-func pump(dst io.Writer, src io.Reader, count *atomic.Int64, w *watchdog) bool {
+// returns how much it was, and false if that cannot be told, or if either side has
+// failed.
+func pump(dst io.Writer, src io.Reader, count *atomic.Int64, w *watchdog) (copied int64, whole bool) {
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := src.Read(buf)
 		w.touch()
 		if n > 0 {
 			if _, err := dst.Write(buf[:n]); err != nil {
-				return false
+				return copied, false
 			}
 			count.Add(int64(n))
+			copied += int64(n)
 		}
 		if err != nil {
 			half, ok := dst.(interface{ CloseWrite() error })
-			return err == io.EOF && ok && half.CloseWrite() == nil
+			return copied, err == io.EOF && ok && half.CloseWrite() == nil
 		}
 	}
 }

@@ -40,6 +40,19 @@ func RibbonRouting(services Services) filters.Spec {
 	return filters.Instance("RibbonRoutingFilter", filters.Route, 10, ribbonRouting{services})
 }
 
+// recorder notes the attempts of a call in the context of its request.
+type recorder struct{ c *filters.Context }
+
+var _ lb.Recorder = recorder{}
+
+func (r recorder) Attempted(a lb.Attempt) {
+	noted := filters.Attempt{Server: a.Server, Start: a.Start, Took: a.Duration, Status: a.Status, Err: a.Err}
+	if a.Err != nil {
+		noted.Cause = a.Kind.Cause()
+	}
+	r.c.Attempted(noted)
+}
+
 type ribbonRouting struct{ services Services }
 
 var _ filters.Filter = ribbonRouting{}
@@ -57,7 +70,7 @@ func (f ribbonRouting) Run(c *filters.Context) error {
 	if err != nil {
 		return err
 	}
-	call := lb.Call{Key: service.key(c), Retryable: c.Retryable, Header: c.SpareHeader()}
+	call := lb.Call{Key: service.key(c), Retryable: c.Retryable, Header: c.SpareHeader(), Recorder: recorder{c}}
 	res, err := service.Command.Execute(c.Request.Context(), func(ctx context.Context) (*http.Response, error) { //nolint:bodyclose // the context closes it
 		defer bodyDeadline(ctx, c)()
 		res, err := service.Balance.Send(ctx, req, call)

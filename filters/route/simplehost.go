@@ -2,6 +2,7 @@ package route
 
 import (
 	"net/http"
+	"time"
 
 	"github.com/gozer-gateway/gozer/filters"
 	"github.com/gozer-gateway/gozer/lb"
@@ -44,7 +45,9 @@ func (f simpleHost) Run(c *filters.Context) error {
 	}
 	req.URL.Scheme, req.URL.Host = target.Scheme, target.Host
 	ctx := c.Request.Context()
+	start := time.Now()
 	res, err := lb.Carry(ctx, f.settings.Transport, req, c.SpareHeader()) //nolint:bodyclose // the context closes it
+	note(c, target.Host, start, res, err)
 	if failure := clientsFailure(c, err); failure != nil {
 		return failure
 	}
@@ -53,4 +56,16 @@ func (f simpleHost) Run(c *filters.Context) error {
 	}
 	c.Receive(res)
 	return nil
+}
+
+// note keeps the account of the only attempt there is.
+func note(c *filters.Context, host string, start time.Time, res *http.Response, err error) {
+	a := filters.Attempt{Server: host, Start: start, Took: time.Since(start), Err: err}
+	if err != nil {
+		a.Cause = lb.Direct(c.Request.Context(), host, err).Kind.Cause()
+	}
+	if res != nil {
+		a.Status = res.StatusCode
+	}
+	c.Attempted(a)
 }

@@ -59,6 +59,10 @@ type Server struct {
 	// handler as errors. Nil: nothing is logged.
 	Log *slog.Logger
 
+	// Count is told of connections and of what the server answers by itself. Nil: nothing
+	// is counted.
+	Count *ServerCount
+
 	// BaseContext makes the context from which those of the requests on a
 	// listener get their values. Its end ends them. Nil means
 	// context.Background().

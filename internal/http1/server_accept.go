@@ -78,7 +78,9 @@ func (s *Server) forgetListener(l net.Listener) {
 // welcome starts to serve a connection if there is room for it.
 func (s *Server) welcome(base context.Context, conn net.Conn) {
 	c := newServerConn(base, s, conn)
+	s.Count.accept()
 	if !s.admit(c) {
+		s.Count.turnAway()
 		s.log.Debug("too many connections", "client", c.remote)
 		go c.turnAway()
 		return

@@ -119,6 +119,7 @@ func (c *serverConn) shakeHands() bool {
 	}
 	c.socket = socketOf(conn.NetConn())
 	if err := conn.HandshakeContext(c.base); err != nil {
+		c.server.Count.failHandshake()
 		c.server.log.Debug("TLS handshake failed", "client", c.remote, "error", err)
 		return false
 	}
@@ -166,6 +167,7 @@ func (c *serverConn) refuse(err error) {
 	if !ok {
 		return
 	}
+	c.server.Count.answer(*refused)
 	c.server.log.Debug("request refused", "client", c.remote, "error", refused)
 	if c.out.refusal(refused) == nil {
 		c.linger()

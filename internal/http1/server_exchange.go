@@ -110,6 +110,7 @@ func (x *exchange) handle() (ok bool) {
 		x.context.cancel()
 	}
 	if c.head.target == "*" {
+		c.server.Count.answer(Error{http.StatusOK, "request about the server"})
 		x.response.Header()["Content-Length"] = []string{"0"}
 	} else {
 		c.server.Handler.ServeHTTP(&x.response, c.request)

@@ -33,6 +33,7 @@ func (s *Server) admit(c *serverConn) bool {
 		s.perClient[c.client]++
 	}
 	s.conns.add(c)
+	s.Count.open(1)
 	return true
 }
 
@@ -47,6 +48,7 @@ func (s *Server) handOver(c *serverConn) {
 
 // dismiss counts a connection out that admit has counted in.
 func (s *Server) dismiss(c *serverConn) {
+	s.Count.open(-1)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.MaxConnectionsPerClient > 0 && c.client.IsValid() {
