@@ -100,6 +100,7 @@ func eurekaClient(cfg *config.Config, o options) (*eureka.Client, error) {
 		AllStatuses:   !c.OnlyUp,
 		NoPush:        !c.Push,
 		SnapshotFile:  c.SnapshotFile,
+		KeepVanished:  c.KeepVanished,
 	})
 }
 

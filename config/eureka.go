@@ -46,6 +46,7 @@ type EurekaClient struct {
 	HealthCheck         bool
 	Push                bool
 	SnapshotFile        string
+	KeepVanished        time.Duration
 	ReconnectInterval   time.Duration
 	QuarantineShare     float64
 	Proxy               EurekaProxy

@@ -64,6 +64,7 @@ func eurekaClientRows() []row[EurekaClient] {
 		text("registry-refresh-single-vip-address", "", "fetch only the instances with this virtual address", func(e *c) *string { return &e.SingleVIP }),
 		boolean("filter-only-up-instances", "true", "use only instances whose status is UP", func(e *c) *bool { return &e.OnlyUp }),
 		boolean("push.enabled", "true", "let registries push changes where they can, as Gozer's own does; others are polled", func(e *c) *bool { return &e.Push }),
+		duration("keep-vanished", "90s", "how long instances stay in use that a full list lacks when it is less than half as long as what was known, as after the restart of a lone registry; 0 means not at all", time.Millisecond, 0, func(e *c) *time.Duration { return &e.KeepVanished }),
 		text("snapshot-file", "", "file that keeps the last list, for a start without a registry", func(e *c) *string { return &e.SnapshotFile }),
 		boolean("register-with-eureka", "true", "register the gateway", func(e *c) *bool { return &e.Register }),
 		number("heartbeat-executor-exponential-back-off-bound", "10", "how many times the interval of heartbeats may grow while they time out", 1, 1000, func(e *c) *int { return &e.RenewBackOffBound }),

@@ -313,6 +313,13 @@ eureka:
 	if err != nil {
 		t.Fatal(err)
 	}
+	run(t, g)
+	return "http://" + (<-listening).String() + "/"
+}
+
+// run runs a gateway until the end of the test.
+func run(t *testing.T, g *gozer.Gateway) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- g.Run(ctx) }()
@@ -322,5 +329,4 @@ eureka:
 			t.Error(err)
 		}
 	})
-	return "http://" + (<-listening).String() + "/"
 }

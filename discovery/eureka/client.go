@@ -24,6 +24,7 @@ type Client struct {
 	view      atomic.Pointer[View]
 	pushed    chan pushEvent
 	repairs   bucket // of lists that a push has spoilt; the poller's own
+	vanished  *vanished
 
 	mu    sync.Mutex // guards state
 	state ClientState
@@ -54,9 +55,10 @@ func NewClient(s ClientSettings) (*Client, error) {
 	t := newTransport(s.Servers)
 	c := &Client{
 		settings: s, transport: t, session: newSession(s.Servers, servers, t.exchange),
-		convert: converter{zone: s.Servers.zoneOfOthers()},
-		pushed:  make(chan pushEvent),
-		repairs: bucket{burst: 3, rate: 12},
+		convert:  converter{zone: s.Servers.zoneOfOthers()},
+		pushed:   make(chan pushEvent),
+		repairs:  bucket{burst: 3, rate: 12},
+		vanished: newVanished(s.KeepVanished),
 	}
 	c.view.Store(newView(&Applications{VersionsDelta: -1}, s.AllStatuses))
 	return c, nil
@@ -113,7 +115,7 @@ func (c *Client) poll(ctx context.Context, updates chan<- discovery.Update, file
 			}
 			timer.Reset(wait)
 		}
-		if c.View() != before {
+		if settled := c.vanished.settle(c.View(), time.Now()); settled || c.View() != before {
 			c.report(ctx, updates)
 			file.offer(c)
 		}
@@ -121,8 +123,10 @@ func (c *Client) poll(ctx context.Context, updates chan<- discovery.Update, file
 }
 
 func (c *Client) report(ctx context.Context, updates chan<- discovery.Update) {
+	update := c.convert.update(c.View())
+	c.vanished.add(update, &c.convert)
 	select {
-	case updates <- c.convert.update(c.View()):
+	case updates <- update:
 	case <-ctx.Done():
 	}
 }
@@ -162,6 +166,7 @@ func (c *Client) apply(delta *Applications) bool {
 		c.settings.Servers.Logger.Debug("eureka: delta does not add up", "here", next.Hash(), "registry", delta.HashCode)
 		return false
 	}
+	c.vanished.hear(delta)
 	c.view.Store(next)
 	return true
 }
@@ -178,7 +183,12 @@ func (c *Client) fetchAll(ctx context.Context, fresh bool) error {
 	if list == nil {
 		return fmt.Errorf("%w: fetch: an answer without a list", ErrNoServer)
 	}
-	c.view.Store(newView(list, c.settings.AllStatuses))
+	next := newView(list, c.settings.AllStatuses)
+	if kept := c.vanished.compare(c.View(), next, time.Now()); kept > 0 {
+		c.settings.Servers.Logger.Warn("eureka: the registry has lost most of its list, as one does that was restarted alone; what it lacks stays for a while",
+			"instances", next.Len(), "kept", kept, "for", c.settings.KeepVanished)
+	}
+	c.view.Store(next)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.state.Restored = false

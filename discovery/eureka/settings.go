@@ -102,6 +102,9 @@ type ClientSettings struct {
 	NoPush bool
 	// SnapshotFile keeps the last list over a restart; "" for none.
 	SnapshotFile string
+	// KeepVanished is how long instances stay that a full list lacks when it is less than
+	// half as long as what was known; 0 means not at all.
+	KeepVanished time.Duration
 }
 
 func (s ClientSettings) filled() ClientSettings {
