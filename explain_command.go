@@ -70,9 +70,6 @@ func (e *explanation) beyond(id string, r config.Resilience) {
 	if r.SlowPercentage > 0 {
 		e.setting("opens at", fmt.Sprintf("%d%% longer than %s", r.SlowPercentage, r.SlowDuration), append(keys("slow-call.percentage"), keys("slow-call.duration")...)...)
 	}
-	if r.HedgeDelay > 0 {
-		e.setting("hedges after", fmt.Sprintf("%s, to %d more servers", r.HedgeDelay, r.HedgeMax), append(keys("hedge.delay"), keys("hedge.max")...)...)
-	}
 }
 
 func (e *explanation) pool(id string, c config.Command) {

@@ -21,6 +21,7 @@ func (e *explanation) service(c *filters.Context) {
 	e.servers(id, ribbon)
 	e.balancer(id, ribbon.Balancing)
 	e.line("retries", e.retries(c, ribbon), retryBudget(ribbon))
+	e.hedging(c, e.config.ResilienceFor(id))
 	e.fallback(id)
 	e.deadlines(id, ribbon, command)
 	e.command(id, command)
@@ -59,15 +60,33 @@ func (e *explanation) retries(c *filters.Context, ribbon config.Ribbon) string {
 	each, all := ribbon.Attempts()
 	attempts := fmt.Sprintf("at most %d attempts on each of %d servers", each, all/each)
 	method := c.Out.Method
-	switch readOnly := method == http.MethodGet || method == http.MethodHead || method == http.MethodOptions; {
+	switch {
 	case all == 1:
 		return "none"
 	case !c.Retryable:
 		return attempts + ", while nothing has been sent: the route is not retryable"
-	case !readOnly && !ribbon.OkToRetryOnAllOperations:
+	case !readOnly(method) && !ribbon.OkToRetryOnAllOperations:
 		return attempts + ", while nothing has been sent: " + method + " changes something"
 	}
 	return attempts
+}
+
+func readOnly(method string) bool {
+	return method == http.MethodGet || method == http.MethodHead || method == http.MethodOptions
+}
+
+func (e *explanation) hedging(c *filters.Context, r config.Resilience) {
+	if r.HedgeDelay == 0 {
+		return
+	}
+	after := fmt.Sprintf("%s, to %d more servers", r.HedgeDelay, r.HedgeMax)
+	switch {
+	case !c.Retryable:
+		after = "never: the route is not retryable"
+	case !readOnly(c.Out.Method):
+		after = "never: " + c.Out.Method + " changes something"
+	}
+	e.setting("hedges after", after, append(resilience(c.ServiceID, "hedge.delay"), resilience(c.ServiceID, "hedge.max")...)...)
 }
 
 // retryBudget tells what bounds the retries of all requests together.

@@ -134,7 +134,19 @@ func TestExplainInParts(t *testing.T) {
 				"--set", "gateway.resilience.users.failure-status=5xx,429", "--set", "gateway.resilience.default.slow-call.percentage=40",
 				"--set", "gateway.resilience.users.eager=true", "--set", "gateway.resilience.default.hedge.delay=50", "--set", "gateway.resilience.users.adaptive-limit.enabled=true", "GET", "/api/users/1",
 			},
-			[]string{"failures too        500-599 429", "40% longer than 1s", "eager               true", "hedges after        50ms, to 1 more servers", "permits             20 to 200, by latency"},
+			[]string{"failures too        500-599 429", "40% longer than 1s", "eager               true", "permits             20 to 200, by latency"},
+		},
+		"hedged": {
+			[]string{"--set", "gateway.resilience.default.hedge.delay=50", "GET", "/api/users/1"},
+			[]string{"hedges after", "50ms, to 1 more servers"},
+		},
+		"not hedged, since the route does not repeat": {
+			[]string{"--set", "gateway.resilience.default.hedge.delay=50", "--set", "zuul.routes.users.retryable=false", "GET", "/api/users/1"},
+			[]string{"never: the route is not retryable"},
+		},
+		"not hedged, since it writes": {
+			[]string{"--set", "gateway.resilience.default.hedge.delay=50", "POST", "/api/users/1"},
+			[]string{"never: POST changes something"},
 		},
 		"disabled filter": {[]string{"--set", "zuul.DebugFilter.pre.disable=true", "GET", "/nothing"}, []string{"DebugFilter (disabled)"}},
 		"custom phase":    {[]string{"GET", "/nothing"}, []string{"late    Spy"}},

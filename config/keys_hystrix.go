@@ -81,7 +81,7 @@ func breakerRows() []row[Command] {
 		boolean("circuitBreaker.enabled", "true", "whether there is a circuit breaker", func(c *Command) *bool { return &c.Breaker.Enabled }),
 		atLeast(0, "circuitBreaker.requestVolumeThreshold", "20", "requests in the window below which the circuit stays closed", func(c *Command) *int { return &c.Breaker.RequestVolumeThreshold }),
 		duration("circuitBreaker.sleepWindowInMilliseconds", "5000", "how long an open circuit refuses before it lets one request try", time.Millisecond, 0, func(c *Command) *time.Duration { return &c.Breaker.SleepWindow }),
-		number("circuitBreaker.errorThresholdPercentage", "50", "share of errors that opens the circuit", 0, 100, func(c *Command) *int { return &c.Breaker.ErrorThresholdPercentage }),
+		number("circuitBreaker.errorThresholdPercentage", "50", "percentage of errors that opens the circuit; more than 100 means that none does", 0, 1000, func(c *Command) *int { return &c.Breaker.ErrorThresholdPercentage }),
 		boolean("circuitBreaker.forceOpen", "false", "refuse every request", func(c *Command) *bool { return &c.Breaker.ForceOpen }),
 		boolean("circuitBreaker.forceClosed", "false", "refuse none, whatever the errors", func(c *Command) *bool { return &c.Breaker.ForceClosed }),
 	}

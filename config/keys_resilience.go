@@ -33,7 +33,7 @@ type StatusRange struct{ From, To int }
 
 func resilienceKeys() []Key {
 	return lift("gateway.resilience.<key>.", resilience,
-		row[Resilience]{name: "failure-status", kind: "list of statuses and classes", doc: "responses that count as failures of the service, such as `5xx, 429, 450-459`; they are passed on; `<key>` is a service or the command of a filter, or `default`", set: setFailureStatus},
+		row[Resilience]{name: "failure-status", kind: "list of statuses and classes", doc: "responses that count as failures of the service, such as `5xx, 429, 450-459`; they are passed on; `<key>` is a service, or `default`; in the keys below also the command of a filter", set: setFailureStatus},
 		boolean("eager", "false", "open a circuit at the very failure that is one too many, and not at the next health snapshot", func(r *Resilience) *bool { return &r.Eager }),
 		duration("slow-call.duration", "1s", "calls that take longer are slow", time.Millisecond, time.Millisecond, func(r *Resilience) *time.Duration { return &r.SlowDuration }),
 		number("slow-call.percentage", "0", "share of slow calls that opens the circuit, as errors do; 0 means none", 0, 100, func(r *Resilience) *int { return &r.SlowPercentage }),
