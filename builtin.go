@@ -34,7 +34,8 @@ func (g *Gateway) builtins(s *snapshot) []filters.Spec {
 		}),
 		route.RibbonRouting(s.services),
 		route.SimpleHostRouting(route.SimpleHostSettings{
-			Transport:          g.transport(s, urlRoutes, urlPool(cfg)),
+			Transport:          g.transport(s, urlRoutes, urlPool(cfg), cfg.TLSForRoute(everyUpstream), nil),
+			ByRoute:            g.routeTransports(s),
 			ForceOriginalQuery: z.ForceOriginalQueryStringEncoding,
 		}),
 		route.SendForward(g.router()),

@@ -56,6 +56,7 @@ func (g *Gateway) background(ctx context.Context, running *sync.WaitGroup) {
 	running.Go(func() { g.state.commands.Run(ctx) })
 	running.Go(func() { g.state.tend(ctx) })
 	running.Go(func() { _ = g.hub.Run(ctx) }) // returns nil
+	running.Go(func() { g.followTLS(ctx) })
 	if g.registry != nil {
 		running.Go(func() { g.registry.Run(ctx) })
 	}

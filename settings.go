@@ -82,7 +82,6 @@ func urlPool(cfg *config.Config) http1.TransportSettings {
 		MaxTotal:       h.MaxTotalConnections,
 		MaxPerHost:     h.MaxPerRouteConnections,
 		MaxLifetime:    h.TimeToLive,
-		SkipVerify:     !cfg.Zuul.SSLHostnameValidationEnabled,
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/gozer-gateway/gozer/filters"
 	"github.com/gozer-gateway/gozer/filters/route"
 	"github.com/gozer-gateway/gozer/internal/http1"
+	"github.com/gozer-gateway/gozer/internal/tlsout"
 	"github.com/gozer-gateway/gozer/lb"
 	"github.com/gozer-gateway/gozer/routing"
 )
@@ -29,7 +30,8 @@ type snapshot struct {
 	table      *routing.Table
 	services   services
 	balancing  map[string]balancing // by service id
-	pools      map[string]*pool     // by service id, or urlRoutes
+	pools      map[string]*pool     // by service id, urlRoutes, or routePool and a route id
+	tls        upstreamTLS
 	chain      *filters.Chain
 	signatures []string          // for Via
 	warnings   []routing.Problem // about routes that are not what they seem
@@ -48,6 +50,7 @@ func (s *snapshot) apply(g *Gateway) {
 	s.enlist()
 	g.state.commands.Configure(keySettings(s.config))
 	g.state.retain(s.services, s.pools)
+	g.state.tls.retain(s.tls)
 }
 
 // enlist moves the balancers to the servers of this moment.
@@ -115,12 +118,13 @@ func (s services) ids() []string { return slices.Sorted(maps.Keys(s)) }
 func (g *Gateway) build(cfg *config.Config) (*snapshot, error) {
 	s := &snapshot{config: cfg, discovered: g.hub.Services(), paths: pathOptions(cfg), trust: trust(cfg), pools: map[string]*pool{}, signatures: signatures()}
 	s.management = g.managementOf(cfg)
+	secured := g.secure(s)
 	routes := s.route()
 	services := g.connect(s)
 	chained := g.chain(s)
 	_, registry := eurekaClient(cfg, g.options)
 	s.observers = g.observers(s)
-	return s, errors.Join(routes, services, chained, registry)
+	return s, errors.Join(secured, routes, services, chained, registry)
 }
 
 // chain makes the filters of a snapshot. Settings that none of them takes are an
@@ -189,7 +193,7 @@ func (g *Gateway) service(s *snapshot, id string, registry *fallback.Registry) (
 		return nil, err
 	}
 	ribbon := s.config.RibbonFor(id)
-	transport := g.transport(s, id, servicePool(ribbon))
+	transport := g.transport(s, id, servicePool(ribbon), s.config.TLSFor(id), g.state.balancer(id))
 	if s.balancing[id], err = g.balancing(s.config, id, transport); err != nil {
 		return nil, err
 	}
@@ -214,7 +218,8 @@ func (g *Gateway) service(s *snapshot, id string, registry *fallback.Registry) (
 
 // transport returns the connections of a key, which the snapshot then uses. The
 // engine is the one that the proxy's listener was opened with.
-func (g *Gateway) transport(s *snapshot, key string, settings http1.TransportSettings) transport {
+func (g *Gateway) transport(s *snapshot, key string, settings http1.TransportSettings, security config.UpstreamTLS, names tlsout.Names) transport {
+	settings.TLS = g.tlsClient(s, key, security, names)
 	s.pools[key] = g.state.pool(key, connections{g.config.Server.Engine, settings})
 	return s.pools[key].transport
 }

@@ -20,6 +20,7 @@ type state struct {
 	connections http1.ServerCount // of the proxy's listener, with the native engine
 	commands    *ribboncmd.Commands
 	streams     *admin.Streams
+	tls         *tlsState
 
 	mu        sync.Mutex // guards the maps; used while building, not while serving
 	balancers map[string]*keptBalancer
@@ -51,6 +52,7 @@ func newState(logger *slog.Logger) *state {
 		meter:     filters.NewMeter(),
 		commands:  ribboncmd.New(logTransition(logger)),
 		streams:   &admin.Streams{},
+		tls:       newTLSState(),
 		balancers: map[string]*keptBalancer{},
 		budgets:   map[string]*lb.RetryBudget{},
 		moved:     make(chan struct{}, 1),

@@ -17,6 +17,7 @@ func (b *builder) check() {
 	b.checkHystrix()
 	b.checkTimeouts()
 	b.checkResilience()
+	b.checkTLS()
 	b.checkPorts()
 	b.checkMapper()
 	b.checkRegistry()

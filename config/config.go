@@ -272,6 +272,7 @@ type Gateway struct {
 	Via          bool          // sign requests and know circles by it
 	Mapper       ServiceRouteMapper
 	Resilience   Resiliences
+	TLS          UpstreamTLSs // towards upstreams
 }
 
 // Fallback is a static answer for a service that failed.

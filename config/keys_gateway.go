@@ -43,6 +43,7 @@ func gatewayKeys() []Key {
 		dead[Gateway](Refused, "routes.**", "routes have what `zuul.routes` gives them"),
 	)
 	keys = append(keys, resilienceKeys()...)
+	keys = append(keys, upstreamTLSKeys()...)
 	keys = append(keys, lift("gateway.fallback.<service>.", fallback,
 		number("status", "200", "status of the answer when the service fails; `<service>` may be `*`", 200, 599, func(f *Fallback) *int { return &f.Status }),
 		row[Fallback]{name: "body", kind: "text", doc: "its body", set: setBody},

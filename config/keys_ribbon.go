@@ -88,8 +88,12 @@ func deadClientRows() []row[Ribbon] {
 	rows := []row[Ribbon]{
 		only[Ribbon](Refused, "FollowRedirects", "false", "redirects go to the client"),
 		only[Ribbon](Ignored, "EnableConnectionPool", "true", "connections are always pooled"),
-		dead[Ribbon](Refused, "TrustStore", "upstream certificates are checked against the system's roots"),
-		dead[Ribbon](Refused, "KeyStore", "client certificates"),
+		dead[Ribbon](Refused, "TrustStore", "Java key stores; use a PEM file, `gateway.tls.<service>.trust-certificate`"),
+		dead[Ribbon](Refused, "KeyStore", "Java key stores; use PEM files, `gateway.tls.<service>.certificate` and `certificate-private-key`"),
+		dead[Ribbon](Ignored, "TrustStorePassword", "PEM files of authorities need none; see `gateway.tls.<service>.trust-certificate`"),
+		dead[Ribbon](Ignored, "KeyStorePassword", "keys are PEM files without one; see `gateway.tls.<service>.certificate-private-key`"),
+		only[Ribbon](Ignored, "IsClientAuthRequired", "false", "a client certificate is shown where `gateway.tls.<service>.certificate` names one"),
+		only[Ribbon](Refused, "IsHostnameValidationRequired", "true", "use `gateway.tls.<service>.server-name`, or `verify: false`"),
 		dead[Ribbon](Refused, "ProxyHost", "upstreams are reached directly"),
 		only[Ribbon](Refused, "PoolKeepAliveTimeUnits", "SECONDS", "write the unit into `PoolKeepAliveTime`, such as `15m`"),
 	}
@@ -105,7 +109,6 @@ func meaninglessRibbonNames() []string {
 		"TargetRegion", "RequestSpecificRetryOn", "GZipPayload",
 		"EnableGZIPContentEncodingFilter", "PoolMinThreads", "PoolMaxThreads", "ConnectionPoolCleanerTaskEnabled",
 		"ConnectionCleanerRepeatInterval", "StaleCheckingEnabled", "Linger", "ReceiveBufferSize", "SendBufferSize", "ProxyPort",
-		"KeyStorePassword", "TrustStorePassword", "IsClientAuthRequired", "IsHostnameValidationRequired",
 		"IgnoreUserTokenInConnectionPoolForSecureClient", "CustomSSLSocketFactoryClassName", "RequestIdHeaderName",
 		"RulePredicateClasses", "ClientClassName", "InitializeNFLoadBalancer", "EnableMarkingServerDownOnReachingFailureLimit",
 		"ServerDownFailureLimit", "ServerDownStatWindowInMillis", "PrimeConnectionsClassName",

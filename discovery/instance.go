@@ -27,7 +27,12 @@ type Instance struct {
 	// without one.
 	PlainPort int
 	// IP is the address of Host as the source has it, "" if it says nothing.
-	IP       string
+	IP string
+	// HostName is the name of Host where that is an address; who lists instances by address
+	// sets it.
+	HostName string
+	// Plain reports that Port is known not to speak TLS, whatever its number.
+	Plain    bool
 	Zone     string
 	Metadata map[string]string
 	// Aliases are further names, in lower case, under which the instance is found but
@@ -38,6 +43,6 @@ type Instance struct {
 // Equal reports whether two instances say the same.
 func (i Instance) Equal(o Instance) bool {
 	return i.ID == o.ID && i.Service == o.Service && i.Host == o.Host && i.Port == o.Port &&
-		i.Scheme == o.Scheme && i.Secure == o.Secure && i.PlainPort == o.PlainPort && i.IP == o.IP &&
+		i.Scheme == o.Scheme && i.Secure == o.Secure && i.PlainPort == o.PlainPort && i.IP == o.IP && i.HostName == o.HostName && i.Plain == o.Plain &&
 		i.Zone == o.Zone && maps.Equal(i.Metadata, o.Metadata) && slices.Equal(i.Aliases, o.Aliases)
 }

@@ -15,7 +15,7 @@ func ServersFrom(instances []discovery.Instance) ([]Server, error) {
 	for _, i := range instances {
 		s := Server{
 			ID: i.ID, Host: i.Host, Port: i.Port,
-			Scheme: i.Scheme, Secure: i.Secure, Zone: i.Zone, Metadata: i.Metadata,
+			Scheme: i.Scheme, Secure: i.Secure, Plain: i.Plain, Name: i.HostName, Zone: i.Zone, Metadata: i.Metadata,
 		}
 		if s.Zone == "" {
 			s.Zone = UnknownZone

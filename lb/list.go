@@ -96,14 +96,14 @@ func (l *DiscoveryEnabledServerList) adjust(i discovery.Instance) discovery.Inst
 	}
 	if l.Address != nil {
 		if address := l.Address(i); address != "" {
-			i.Host = address
+			i.HostName, i.Host = nameOf(i.Host, address), address
 		}
 	}
 	secure := i.Secure || i.Scheme == "https"
 	if l.Secure != nil && !*l.Secure {
 		secure = false
 		if i.PlainPort != 0 {
-			i.Port, i.Secure, i.Scheme = i.PlainPort, false, ""
+			i.Port, i.Secure, i.Plain, i.Scheme = i.PlainPort, false, true, ""
 		}
 	}
 	switch {
@@ -113,6 +113,14 @@ func (l *DiscoveryEnabledServerList) adjust(i discovery.Instance) discovery.Inst
 		i.Port = l.Port
 	}
 	return i
+}
+
+// nameOf is what host adds to the address: its name, if it is one.
+func nameOf(host, address string) string {
+	if host == address || net.ParseIP(host) != nil {
+		return ""
+	}
+	return host
 }
 
 // ZoneOfHost is the part of a host name after its first dot, all of it without a dot.

@@ -28,7 +28,12 @@ type Server struct {
 	// Scheme is "http" or "https" where the source of the server wrote it down, else "".
 	Scheme string
 	// Secure reports that the source knows that Port speaks TLS.
-	Secure   bool
+	Secure bool
+	// Plain reports that the source knows that Port does not speak TLS.
+	Plain bool
+	// Name is the host's name where Host is an address but the name is known too: over TLS
+	// the server has to prove it.
+	Name     string
 	Zone     string
 	Metadata map[string]string
 
@@ -89,7 +94,7 @@ func (s *Server) id() string {
 // describedAs reports that s and o agree in every exported field.
 func (s *Server) describedAs(o *Server) bool {
 	return s.ID == o.ID && s.Host == o.Host && s.Port == o.Port && s.Scheme == o.Scheme &&
-		s.Secure == o.Secure && s.Zone == o.Zone && maps.Equal(s.Metadata, o.Metadata)
+		s.Secure == o.Secure && s.Plain == o.Plain && s.Name == o.Name && s.Zone == o.Zone && maps.Equal(s.Metadata, o.Metadata)
 }
 
 // hostHeader is the address as a Host field carries it: without an IPv6 zone.

@@ -26,7 +26,7 @@ func (p *SecurePolicy) scheme(s *Server) string {
 		return s.Scheme
 	case p.IsSecure != nil:
 		return "http"
-	case s.Secure, p.securePort(s.Port):
+	case s.Secure, !s.Plain && p.securePort(s.Port):
 		return "https"
 	}
 	return "http"
@@ -106,4 +106,15 @@ func hideIdempotencyKey(method string, h http.Header) http.Header {
 		}
 	}
 	return h
+}
+
+// TLSName returns the name that the server at host:port has to prove over TLS, "" if that
+// is its host. A name is known if the source has one for a server listed by address.
+func (b *Balancer) TLSName(address string) string {
+	for _, s := range b.Servers() {
+		if s.Name != "" && s.HostPort() == address {
+			return s.Name
+		}
+	}
+	return ""
 }

@@ -347,7 +347,7 @@ func TestWhatBecomesOfAnInstance(t *testing.T) {
 				c := follow(t, s)
 				defer c.end()
 				c.after(0)
-				row.want.Service, row.want.IP = "users", "10.0.0.1"
+				row.want.Service, row.want.IP, row.want.Plain = "users", "10.0.0.1", !row.want.Secure
 				if diff := cmp.Diff(discovery.Update{"users": {row.want}}, c.latest); diff != "" {
 					t.Error(diff)
 				}

@@ -62,6 +62,7 @@ func (c *converter) instance(service string, i *Instance) discovery.Instance {
 			d.PlainPort = i.Port.Number
 		}
 	}
+	d.Plain = !d.Secure
 	return d
 }
 

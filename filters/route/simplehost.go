@@ -14,6 +14,9 @@ type SimpleHostSettings struct {
 	// Transport carries the requests.
 	Transport http.RoundTripper
 
+	// ByRoute replaces it for the requests of some routes, by id. May be nil.
+	ByRoute map[string]http.RoundTripper
+
 	// ForceOriginalQuery is zuul.force-original-query-string-encoding: the
 	// client's query is sent even if a filter has changed Out.Query.
 	ForceOriginalQuery bool
@@ -39,14 +42,15 @@ func (f simpleHost) Run(c *filters.Context) error {
 	if f.settings.ForceOriginalQuery {
 		c.Out.Query, c.Out.ForceQuery = c.Request.URL.RawQuery, c.Request.URL.ForceQuery
 	}
-	req, err := newRequest(c, routing.JoinURLPath(target.EscapedPath(), c.Out.Path), f.settings.Transport)
+	transport := f.transport(c)
+	req, err := newRequest(c, routing.JoinURLPath(target.EscapedPath(), c.Out.Path), transport)
 	if err != nil {
 		return err
 	}
 	req.URL.Scheme, req.URL.Host = target.Scheme, target.Host
 	ctx := c.Request.Context()
 	start := time.Now()
-	res, err := lb.Carry(ctx, f.settings.Transport, req, c.SpareHeader()) //nolint:bodyclose // the context closes it
+	res, err := lb.Carry(ctx, transport, req, c.SpareHeader()) //nolint:bodyclose // the context closes it
 	note(c, target.Host, start, res, err)
 	if failure := clientsFailure(c, err); failure != nil {
 		return failure
@@ -68,4 +72,13 @@ func note(c *filters.Context, host string, start time.Time, res *http.Response, 
 		a.Status = res.StatusCode
 	}
 	c.Attempted(a)
+}
+
+func (f simpleHost) transport(c *filters.Context) http.RoundTripper {
+	if len(f.settings.ByRoute) > 0 && c.Route != nil {
+		if own := f.settings.ByRoute[c.Route.ID]; own != nil {
+			return own
+		}
+	}
+	return f.settings.Transport
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gozer-gateway/gozer/internal/tlsout"
 )
 
 // Transport is a client side that TestTransport examines.
@@ -25,7 +27,7 @@ type TransportSettings struct {
 	ReadTimeout, AcquireTimeout time.Duration
 	MaxTotal, MaxPerHost        int
 	MaxHeaderBytes              int64
-	SkipVerify                  bool
+	TLS                         *tlsout.Client
 }
 
 // TransportSuite is what all transports of the gateway have in common.
@@ -235,7 +237,7 @@ func (s TransportSuite) secure(t *testing.T) {
 	if !nothingSent(err) {
 		t.Fatalf("unknown authority: %v, want a failure before anything was sent", err)
 	}
-	body := mustFetch(t, s.start(t, TransportSettings{SkipVerify: true}), server.URL)
+	body := mustFetch(t, s.start(t, TransportSettings{TLS: tlsout.New(tlsout.Options{Settings: tlsout.Settings{SkipVerify: true}})}), server.URL)
 	if got, err := io.ReadAll(body); err != nil || string(got) != "secret" {
 		t.Fatalf("without checks: %q, %v", got, err)
 	}

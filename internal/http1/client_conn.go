@@ -8,6 +8,8 @@ import (
 	"os"
 	"sync/atomic"
 	"time"
+
+	"github.com/gozer-gateway/gozer/internal/tlsout"
 )
 
 // clientConn is a connection to an upstream server. One exchange uses it at a
@@ -18,7 +20,7 @@ type clientConn struct {
 	head   head
 	prober *prober // nil without a socket
 	asker  asker
-	secure *tlsSocket // nil without TLS
+	secure *tlsout.Socket // nil without TLS
 
 	born, idleSince time.Time
 	used            bool        // for an earlier exchange
@@ -46,7 +48,7 @@ func newClientConn(conn net.Conn, pool *buffers, now time.Time) *clientConn {
 	c := &clientConn{Conn: conn, born: now}
 	c.reader.init(c, pool)
 	if session, ok := conn.(*tls.Conn); ok {
-		c.secure, _ = session.NetConn().(*tlsSocket)
+		c.secure, _ = session.NetConn().(*tlsout.Socket)
 		conn = c.secure.Conn
 	}
 	c.prober = newProber(conn)
@@ -87,7 +89,7 @@ func (c *clientConn) Read(p []byte) (int, error) {
 		n, err = c.Conn.Read(p)
 	}
 	c.heard = c.heard || n > 0
-	if c.secure != nil && c.secure.ended {
+	if c.secure != nil && c.secure.Ended() {
 		err = unexpected(err)
 	}
 	return n, err

@@ -22,7 +22,7 @@ func TestServerNameOfAHandshake(t *testing.T) {
 	s.StartTLS()
 	t.Cleanup(s.Close)
 	for host, want := range map[string]string{"127.0.0.1": "", "localhost": "localhost"} {
-		transport := newTransport(t, http1.TransportSettings{SkipVerify: true})
+		transport := newTransport(t, http1.TransportSettings{TLS: unverified()})
 		a := fetch(t, transport, "GET", strings.Replace(s.URL, "127.0.0.1", host, 1))
 		if got := <-names; a.err != nil || got != want || a.body != want {
 			t.Errorf("Z03 %s: the server was told %q, %v; want %q", host, got, a.err, want)

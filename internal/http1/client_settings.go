@@ -1,6 +1,10 @@
 package http1
 
-import "time"
+import (
+	"time"
+
+	"github.com/gozer-gateway/gozer/internal/tlsout"
+)
 
 // TransportSettings describe the connections of one Transport. The zero value
 // of a field means the default given with it.
@@ -34,8 +38,8 @@ type TransportSettings struct {
 	// MaxHeaderBytes bounds the response head. Default 256 KiB.
 	MaxHeaderBytes int64
 
-	// SkipVerify accepts any certificate and host name from TLS upstreams.
-	SkipVerify bool
+	// TLS makes the sessions with https upstreams; nil trusts the system's authorities.
+	TLS *tlsout.Client
 }
 
 // WithDefaults fills in the defaults.

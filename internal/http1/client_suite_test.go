@@ -16,7 +16,7 @@ func TestTransport(t *testing.T) {
 				MaxTotal:       s.MaxTotal,
 				MaxPerHost:     s.MaxPerHost,
 				MaxHeaderBytes: s.MaxHeaderBytes,
-				SkipVerify:     s.SkipVerify,
+				TLS:            s.TLS,
 			})
 		},
 		ErrReadTimeout:   http1.ErrReadTimeout,

@@ -10,7 +10,13 @@ import (
 	"testing"
 
 	"github.com/gozer-gateway/gozer/internal/http1"
+	"github.com/gozer-gateway/gozer/internal/tlsout"
 )
+
+// unverified accepts any certificate.
+func unverified() *tlsout.Client {
+	return tlsout.New(tlsout.Options{Settings: tlsout.Settings{SkipVerify: true}})
+}
 
 // corked gathers what is written while it holds.
 type corked struct {
@@ -79,7 +85,7 @@ func serveSecure(raw *corked, config *tls.Config, end func(*tls.Conn), all []str
 // ended properly.
 func TestEndOfASession(t *testing.T) {
 	const reply = "HTTP/1.1 200 OK\r\n\r\nok"
-	transport := newTransport(t, http1.TransportSettings{SkipVerify: true})
+	transport := newTransport(t, http1.TransportSettings{TLS: unverified()})
 	url, _ := secureReplies(t, func(c *tls.Conn) { _ = c.CloseWrite() }, reply)
 	fetch(t, transport, "GET", url).wantOK(t)
 
@@ -100,7 +106,7 @@ func TestReuseOverTLS(t *testing.T) {
 		"M53 server closes the session": {"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok", 3},
 	} {
 		t.Run(name, func(t *testing.T) {
-			transport := newTransport(t, http1.TransportSettings{SkipVerify: true})
+			transport := newTransport(t, http1.TransportSettings{TLS: unverified()})
 			url, connections := secureReplies(t, nil, tt.reply, tt.reply, tt.reply)
 			for range 3 {
 				fetch(t, transport, "GET", url).wantOK(t)

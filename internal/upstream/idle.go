@@ -8,6 +8,8 @@ import (
 	"net/http/httptrace"
 	"sync/atomic"
 	"syscall"
+
+	"github.com/gozer-gateway/gozer/internal/tlsout"
 )
 
 // errClosedWhileIdle is the failure of a request that got a connection which
@@ -105,6 +107,9 @@ func watched(c net.Conn) net.Conn {
 func plain(c net.Conn) *conn {
 	if t, ok := c.(interface{ NetConn() net.Conn }); ok {
 		c = t.NetConn()
+	}
+	if s, ok := c.(*tlsout.Socket); ok {
+		c = s.Conn
 	}
 	watched, _ := c.(*conn)
 	return watched

@@ -1,0 +1,159 @@
+// Package tlsout makes TLS sessions with upstreams: what is trusted, what is shown, which
+// name is asked for, and, if a session does not come about, why. It knows no HTTP; both
+// engines and whatever else dials upstreams use it.
+package tlsout
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"os"
+)
+
+// Settings say how the upstreams of one service or route are to be spoken to. The zero
+// value trusts the system's authorities, shows no certificate and asks for the host's name.
+type Settings struct {
+	Files
+	// ServerName replaces the host as the name that is asked for and verified.
+	ServerName string
+	// SkipVerify accepts any certificate.
+	SkipVerify bool
+	// MinVersion is a version of crypto/tls; 0 means TLS 1.2.
+	MinVersion uint16
+}
+
+// Files hold PEM; "" stands for none.
+type Files struct {
+	TrustCertificate string // authorities; "" means the system's
+	Certificate      string // what is shown to servers that ask, its chain included
+	PrivateKey       string // its key
+}
+
+// Material is the content of files at one moment. It never changes.
+type Material struct {
+	roots  *x509.CertPool   // nil: the system's
+	pair   *tls.Certificate // nil: none
+	digest [sha256.Size]byte
+}
+
+// Equal reports that both were read from the same bytes.
+func (m *Material) Equal(o *Material) bool { return m != nil && o != nil && m.digest == o.digest }
+
+// Part names one of the files.
+type Part uint8
+
+// The parts.
+const (
+	TrustCertificate Part = iota
+	Certificate
+	PrivateKey
+)
+
+// FileError is a file that is of no use. It never holds anything of the file's content.
+type FileError struct {
+	Part Part
+	File string
+	Err  error
+}
+
+func (e *FileError) Error() string { return fmt.Sprintf("%s: %v", e.File, e.Err) }
+
+// Unwrap gives the reason without the file's name.
+func (e *FileError) Unwrap() error { return e.Err }
+
+var (
+	errNoCertificate = errors.New("there is no certificate in it")
+	errNoKey         = errors.New("a certificate needs certificate-private-key")
+	errNoPair        = errors.New("a key needs a certificate")
+)
+
+// Load reads the files. Everything that is wrong is in the error, each as a *FileError.
+func (f Files) Load() (*Material, error) {
+	l := loader{m: &Material{}}
+	l.trust(f.TrustCertificate)
+	l.show(f.Certificate, f.PrivateKey)
+	if err := errors.Join(l.problems...); err != nil {
+		return nil, err
+	}
+	l.m.digest = sha256.Sum256(bytes.Join(l.contents, []byte{0}))
+	return l.m, nil
+}
+
+type loader struct {
+	m        *Material
+	contents [][]byte
+	problems []error
+}
+
+func (l *loader) fail(part Part, file string, err error) {
+	l.problems = append(l.problems, &FileError{part, file, err})
+}
+
+// read returns nil after a failure, which it notes.
+func (l *loader) read(part Part, file string) []byte {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		if path, ok := errors.AsType[*os.PathError](err); ok {
+			err = path.Err
+		}
+		l.fail(part, file, err)
+		return nil
+	}
+	l.contents = append(l.contents, content)
+	return content
+}
+
+func (l *loader) trust(file string) {
+	if file == "" {
+		return
+	}
+	content := l.read(TrustCertificate, file)
+	if content == nil {
+		return
+	}
+	l.m.roots = x509.NewCertPool()
+	if !l.m.roots.AppendCertsFromPEM(content) {
+		l.fail(TrustCertificate, file, errNoCertificate)
+	}
+}
+
+func (l *loader) show(certificate, key string) {
+	switch {
+	case certificate == "" && key == "":
+		return
+	case key == "":
+		l.fail(Certificate, certificate, errNoKey)
+		return
+	case certificate == "":
+		l.fail(PrivateKey, key, errNoPair)
+		return
+	}
+	chain, secret := l.read(Certificate, certificate), l.read(PrivateKey, key)
+	if chain == nil || secret == nil {
+		return
+	}
+	pair, err := tls.X509KeyPair(chain, secret)
+	if err != nil {
+		l.fail(l.culprit(chain), file(l.culprit(chain), certificate, key), err)
+		return
+	}
+	l.m.pair = &pair
+}
+
+// culprit blames the key unless the certificate alone is broken.
+func (*loader) culprit(chain []byte) Part {
+	if !x509.NewCertPool().AppendCertsFromPEM(chain) {
+		return Certificate
+	}
+	return PrivateKey
+}
+
+func file(part Part, certificate, key string) string {
+	if part == Certificate {
+		return certificate
+	}
+	return key
+}
