@@ -117,6 +117,9 @@ func (e *explanation) route(c *filters.Context) {
 	case routing.KindService:
 		e.service(c)
 	case routing.KindURL:
+		if u := c.Out.URL; u != nil && u.Scheme == "https" {
+			e.routeTLS(r.ID)
+		}
 		e.urlRoute()
 	case routing.KindForward:
 		e.line("handler", c.ForwardTo)

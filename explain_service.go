@@ -23,6 +23,7 @@ func (e *explanation) service(c *filters.Context) {
 	e.line("retries", e.retries(c, ribbon), retryBudget(ribbon))
 	e.hedging(c, e.config.ResilienceFor(id))
 	e.fallback(id)
+	e.serviceTLS(id, ribbon)
 	e.deadlines(id, ribbon, command)
 	e.command(id, command)
 }

@@ -3,6 +3,7 @@ package gozer_test
 import (
 	"context"
 	"flag"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/gozer-gateway/gozer"
 	"github.com/gozer-gateway/gozer/discovery"
 	"github.com/gozer-gateway/gozer/filters"
+	"github.com/gozer-gateway/gozer/internal/certtest"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -182,5 +184,46 @@ func TestExplainRefuses(t *testing.T) {
 				t.Errorf("code %d, %s%s", code, out, errOut)
 			}
 		})
+	}
+}
+
+// What is said about TLS names files and keys, and where they are written.
+func TestExplainTLS(t *testing.T) {
+	t.Chdir(t.TempDir())
+	ca := certtest.NewCA(t, "ours")
+	authorities := ca.Write()
+	certificate, key := ca.Issue("gateway.test").Write()
+	yaml := fmt.Sprintf(`zuul:
+  ssl-hostname-validation-enabled: false
+  routes: {users: /users/**, plain: /plain/**, pay: {path: /pay/**, url: "https://pay.test"}, strict: {path: /strict/**, url: "https://pay.test"}}
+users.ribbon.listOfServers: a:8443
+plain.ribbon.listOfServers: a:80
+gateway.tls:
+  users: {trust-certificate: %q, certificate: %q, certificate-private-key: %q, server-name: users.test, min-version: TLSv1.3}
+  strict: {verify: true}
+`, authorities, certificate, key)
+	if err := os.WriteFile("gateway.yaml", []byte(yaml), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string][]string{
+		"/users/1": {
+			"trusts " + authorities + " gateway.tls.users.trust-certificate (gateway.yaml:7)", "shows " + certificate + " gateway.tls.users.certificate (gateway.yaml:7)",
+			"asks for users.test gateway.tls.users.server-name", "verifies the certificate and its name default", "version TLSv1.3 or later gateway.tls.users.min-version",
+		},
+		"/pay/1":    {"trusts the system's authorities default", "shows no certificate default", "asks for the host's name default", "verifies nothing zuul.ssl-hostname-validation-enabled (gateway.yaml:2)"},
+		"/strict/1": {"verifies the certificate and its name gateway.tls.strict.verify (gateway.yaml:8)"},
+		"/plain/1":  nil,
+	} {
+		var out, errOut strings.Builder
+		gozer.Execute(t.Context(), &out, &errOut, []string{"explain", "GET", path}, gozer.WithListen(neverListen(t)))
+		said := strings.Join(strings.Fields(out.String()), " ")
+		if strings.Contains(said, "TLS to upstreams") != (want != nil) || strings.Contains(said, key) || errOut.Len() > 0 {
+			t.Errorf("%s: %s%s", path, &out, &errOut)
+		}
+		for _, line := range want {
+			if !strings.Contains(said, line) {
+				t.Errorf("%s: want %q in\n%s", path, line, &out)
+			}
+		}
 	}
 }

@@ -89,7 +89,11 @@ func (g *Gateway) secure(s *snapshot) error {
 	t := s.config.Gateway.TLS
 	problems := g.readFiles(s, everyUpstream, t.All)
 	for _, name := range slices.Sorted(maps.Keys(t.Own)) {
-		problems = append(problems, g.readFiles(s, name, *t.Own[name])...)
+		for _, problem := range g.readFiles(s, name, *t.Own[name]) {
+			if !slices.Contains(problems, problem) { // what is inherited is said once
+				problems = append(problems, problem)
+			}
+		}
 	}
 	if len(problems) == 0 {
 		return nil

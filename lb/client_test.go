@@ -183,6 +183,8 @@ func TestSecure(t *testing.T) {
 		{"ribbon 143 true", lb.Server{Port: 1}, lb.SecurePolicy{IsSecure: &yes}, true},
 		{"ribbon 143 false", lb.Server{Port: 1, Secure: true}, lb.SecurePolicy{IsSecure: &no}, false},
 		{"ribbon 146 443", lb.Server{Port: 443}, lb.SecurePolicy{}, true},
+		{"ribbon 146 443, and the source knows that it is plain", lb.Server{Port: 443, Plain: true}, lb.SecurePolicy{}, false},
+		{"IsSecure outranks a source that knows", lb.Server{Port: 1, Plain: true}, lb.SecurePolicy{IsSecure: &yes}, true},
 		{"ribbon 146 8443", lb.Server{Port: 8443}, lb.SecurePolicy{}, true},
 		{"ribbon 146 16443", lb.Server{Port: 16443}, lb.SecurePolicy{}, false},
 		{"ribbon 146 own ports: 12345", lb.Server{Port: 12345}, lb.SecurePolicy{Ports: []int{12345, 556}}, true},

@@ -1,5 +1,11 @@
 package lb
 
+import (
+	"errors"
+
+	"github.com/gozer-gateway/gozer/internal/tlsout"
+)
+
 // Kind classifies the failure of a command. Up to CacheMissing the order is that of
 // Ribbon's ClientException types, so the value is their code.
 type Kind uint8
@@ -49,6 +55,15 @@ func (k Kind) Cause() string {
 	case General, Configuration, NumberOfRetriesExceeded, NumberOfRetriesNextServerExceeded, CacheMissing:
 	}
 	return "broken"
+}
+
+// CauseOf is the Cause of an error of that kind. It is "tls" for a connection that came
+// about without a TLS session.
+func CauseOf(k Kind, err error) string {
+	if _, ok := errors.AsType[*tlsout.Error](err); ok && k == Connect {
+		return "tls"
+	}
+	return k.Cause()
 }
 
 // String is Ribbon's name of the kind, its spelling included. NoServer, Cancelled and

@@ -252,6 +252,28 @@ func TestDiscoveryEnabledServerList(t *testing.T) {
 	}
 }
 
+// C212: who is called by address keeps its name for TLS.
+func TestNameOfAServerListedByAddress(t *testing.T) {
+	instances := []discovery.Instance{
+		{ID: "a", Host: "a.test", IP: "10.0.0.1", Port: 443, Secure: true},
+		{ID: "b", Host: "10.0.0.2", IP: "10.0.0.2", Port: 443, Secure: true},
+		{ID: "c", Host: "c.test", Port: 443, Secure: true},
+	}
+	list := &lb.DiscoveryEnabledServerList{
+		Instances: func(string) []discovery.Instance { return instances }, VIPs: []string{"users"},
+		Address: func(i discovery.Instance) string { return i.IP },
+	}
+	b := lb.NewBalancer("users", lb.BalancerSettings{List: list})
+	if err := b.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for address, want := range map[string]string{"10.0.0.1:443": "a.test", "10.0.0.2:443": "", "c.test:443": "", "10.0.0.1:80": ""} {
+		if got := b.TLSName(address); got != want {
+			t.Errorf("%s: %q, want %q", address, got, want)
+		}
+	}
+}
+
 func TestZoneOfHost(t *testing.T) {
 	for host, want := range map[string]string{ // ribbon 86 89
 		"foo": "foo", "foo.bar": "bar", "hello.world.foo.bar": "world.foo.bar", "myHostName.myzone.mydomain.com": "myzone.mydomain.com",

@@ -17,6 +17,9 @@ type SecurePolicy struct {
 	Ports []int
 }
 
+// Secures reports that the server is called over TLS.
+func (p *SecurePolicy) Secures(s *Server) bool { return p.scheme(s) == "https" }
+
 // scheme is https or http.
 func (p *SecurePolicy) scheme(s *Server) string {
 	switch {

@@ -48,7 +48,7 @@ var _ lb.Recorder = recorder{}
 func (r recorder) Attempted(a lb.Attempt) {
 	noted := filters.Attempt{Server: a.Server, Start: a.Start, Took: a.Duration, Status: a.Status, Err: a.Err}
 	if a.Err != nil {
-		noted.Cause = a.Kind.Cause()
+		noted.Cause = lb.CauseOf(a.Kind, a.Err)
 	}
 	r.c.Attempted(noted)
 }

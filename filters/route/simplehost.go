@@ -66,7 +66,7 @@ func (f simpleHost) Run(c *filters.Context) error {
 func note(c *filters.Context, host string, start time.Time, res *http.Response, err error) {
 	a := filters.Attempt{Server: host, Start: start, Took: time.Since(start), Err: err}
 	if err != nil {
-		a.Cause = lb.Direct(c.Request.Context(), host, err).Kind.Cause()
+		a.Cause = lb.CauseOf(lb.Direct(c.Request.Context(), host, err).Kind, err)
 	}
 	if res != nil {
 		a.Status = res.StatusCode

@@ -78,18 +78,15 @@ func (c *Client) pair() *tls.Certificate {
 // serverName is the name that the server has to prove. crypto/tls sends it in SNI unless
 // it is an address (RFC 6066 3).
 func (c *Client) serverName(address string) string {
-	if c.options.Settings.ServerName != "" {
-		return c.options.Settings.ServerName
-	}
-	name := ""
-	if c.options.Names != nil {
+	name := c.options.Settings.ServerName
+	if name == "" && c.options.Names != nil {
 		name = c.options.Names.TLSName(address)
 	}
 	if name == "" {
 		name = hostOf(address)
 	}
 	name, _, _ = strings.Cut(name, "%") // the zone of an IPv6 address is nobody's name
-	return strings.TrimSuffix(name, ".")
+	return strings.ToLower(strings.TrimSuffix(name, "."))
 }
 
 func hostOf(address string) string {

@@ -225,6 +225,8 @@ func TestServerName(t *testing.T) {
 	}{
 		"host":                           {"a.test:443", "", "a.test"},
 		"C209 trailing dot":              {"a.test.:443", "", "a.test"},
+		"C209 other case":                {"A.Test:443", "", "a.test"},
+		"C209 override":                  {"a.test:443", "C.TEST.", "c.test"},
 		"Z03 an address is no name":      {"127.0.0.1:443", "", ""},
 		"Z03 IPv6":                       {"[::1]:443", "", ""},
 		"Z03 IPv6 with a zone":           {"[fe80::1%eth0]:443", "", ""},
