@@ -7,10 +7,12 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"time"
 
 	"github.com/gozer-gateway/gozer/config"
 	"github.com/gozer-gateway/gozer/discovery/eureka"
 	"github.com/gozer-gateway/gozer/internal/demo"
+	"github.com/gozer-gateway/gozer/internal/tlsout"
 	"github.com/gozer-gateway/gozer/lb"
 	"github.com/gozer-gateway/gozer/ribboncmd"
 )
@@ -73,3 +75,14 @@ func OwnInstance(cfg *config.Config, proxy, management int) *eureka.Instance {
 
 // Commands are the circuits and bulkheads of all services.
 func (g *Gateway) Commands() *ribboncmd.Commands { return g.state.commands }
+
+// FailureLog is what keeps the log of failed TLS sessions short.
+type FailureLog struct{ log failureLog }
+
+// IsNews reports that a failure of that time is to be logged.
+func (l *FailureLog) IsNews(pool, address string, cause tlsout.Cause, now time.Time) bool {
+	return l.log.isNews(failureKey{pool, address, cause}, now)
+}
+
+// Remembered is how many failures are kept for that.
+func (l *FailureLog) Remembered() int { return len(l.log.last) }

@@ -22,9 +22,10 @@ import (
 // secureUpstream is a server that speaks TLS, as a test can make it misbehave.
 type secureUpstream struct {
 	*httptest.Server
-	Addr     string
-	requests atomic.Int64
-	sni      atomic.Pointer[string] // of the last handshake
+	Addr       string
+	requests   atomic.Int64
+	handshakes atomic.Int64
+	sni        atomic.Pointer[string] // of the last handshake
 }
 
 func startSecure(t *testing.T, config *tls.Config, handler http.Handler) *secureUpstream {
@@ -32,6 +33,7 @@ func startSecure(t *testing.T, config *tls.Config, handler http.Handler) *secure
 	u := &secureUpstream{}
 	choose := config.GetConfigForClient
 	config.GetConfigForClient = func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
+		u.handshakes.Add(1)
 		u.sni.Store(&hello.ServerName)
 		if choose != nil {
 			return choose(hello)
@@ -208,7 +210,7 @@ func TestConnectionsAreNotSharedAcrossSettings(t *testing.T) {
 	t.Parallel()
 	ca := certtest.NewCA(t, "ours")
 	u := startSecure(t, mutual(shows(ca.Issue("127.0.0.1")), ca, tls.VersionTLS13), whoAreYou())
-	one, two := showing(ca.Issue("one.test")), showing(ca.Issue("two.test"))
+	one, two, authorities := showing(ca.Issue("one.test")), showing(ca.Issue("two.test")), ca.Write()
 	yaml := func(first, second string) string {
 		return fmt.Sprintf(`
 zuul.routes:
@@ -224,7 +226,7 @@ gateway.tls:
   two: {%[4]s}
   three: {%[3]s}
   four: {%[4]s}
-`, u.Addr, ca.Write(), first, second)
+`, u.Addr, authorities, first, second)
 	}
 	g := startGateway(t, yaml(one, two))
 	expect := func(first, second string) {
@@ -240,6 +242,12 @@ gateway.tls:
 	expect("one.test", "two.test")
 	g.Reload(yaml(two, one), reloaded)
 	expect("two.test", "one.test")
+	before := u.handshakes.Load()
+	g.Reload(yaml(two, one)+"zuul.retryable: true\n", reloaded)
+	expect("two.test", "one.test")
+	if n := u.handshakes.Load() - before; n != 0 {
+		t.Errorf("%d new sessions after a reload that changes nothing about them", n)
+	}
 }
 
 // replace puts new content into a file at once.
