@@ -175,7 +175,7 @@ func (g *Gateway) openRegistry(ctx context.Context) (*server, error) {
 		if security != nil {
 			return g.secureServer(base, g.registry.Handler())
 		}
-		return g.engineServer(base, g.registry.Handler(), nil)
+		return g.engineServer(base, g.registry.Handler())
 	})
 	if err == nil && security != nil {
 		s.listener = tls.NewListener(s.listener, security)

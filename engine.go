@@ -37,15 +37,22 @@ var (
 
 // proxyServer is the front door of the chosen engine.
 func (g *Gateway) proxyServer(base context.Context) httpServer {
-	return g.engineServer(base, g, &g.state.connections)
+	if g.config.Server.Engine == config.NetHTTP {
+		return g.alsoHTTP2(g.standardServer(base, g))
+	}
+	return g.withHTTP2(base, g.nativeServer(base, g, &g.state.connections))
 }
 
-// engineServer serves a handler with the chosen engine. All requests stem from base. count
-// may be nil.
-func (g *Gateway) engineServer(base context.Context, handler http.Handler, count *http1.ServerCount) httpServer {
+// engineServer serves a handler of HTTP/1.1 with the chosen engine. All requests stem from base.
+func (g *Gateway) engineServer(base context.Context, handler http.Handler) httpServer {
 	if g.config.Server.Engine == config.NetHTTP {
 		return g.standardServer(base, handler)
 	}
+	return g.nativeServer(base, handler, nil)
+}
+
+// nativeServer is the gateway's own server. count may be nil.
+func (g *Gateway) nativeServer(base context.Context, handler http.Handler, count *http1.ServerCount) *http1.Server {
 	limits := g.config.Gateway.Limits
 	return &http1.Server{
 		Handler:                  handler,

@@ -27,7 +27,10 @@ func logged() (gozer.Option, *bytes.Buffer) {
 
 func TestReloadNamesWhatNeedsARestart(t *testing.T) {
 	var settings strings.Builder
-	values := map[string]string{"server.http1.engine": "nethttp", "server.address": "127.0.0.9", "management.server.address": "127.0.0.9"}
+	values := map[string]string{
+		"server.http1.engine": "nethttp", "server.address": "127.0.0.9", "management.server.address": "127.0.0.9",
+		"server.http2.enabled": "true", "gateway.http2.max-frame-size": "98760", "gateway.http2.stream-window": "98760", "gateway.http2.connection-window": "98760",
+	}
 	var want []string
 	for _, k := range config.Keys() {
 		if !k.Restart || k.Name == "server.max-http-header-size" || strings.HasPrefix(k.Name, "eureka.") {

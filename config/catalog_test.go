@@ -60,6 +60,8 @@ func other(k Key) string {
 				return option
 			}
 		}
+	case strings.HasSuffix(k.Name, "max-frame-size"), strings.HasSuffix(k.Name, "-window"):
+		return "99KB"
 	case strings.HasSuffix(k.Name, "failure-status"):
 		return "5xx"
 	case strings.HasSuffix(k.Name, "hedge.max"):

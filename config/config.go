@@ -52,6 +52,7 @@ type Server struct {
 	DrainTimeout  time.Duration
 	MaxHeaderSize int64  // bytes
 	Engine        string // Native or NetHTTP
+	HTTP2         bool   // server.http2.enabled
 	// TrustedProxies may send X-Forwarded-* headers that are kept and appended to.
 	TrustedProxies []netip.Prefix
 	Error          ErrorPage
@@ -268,11 +269,25 @@ type Gateway struct {
 	Fallback     map[string]*Fallback // by service id, "*" for all
 	Compat       Compat
 	Limits       Limits
+	HTTP2        HTTP2
 	ShutdownWait time.Duration // between "not ready" and "stop accepting", when graceful
 	Via          bool          // sign requests and know circles by it
 	Mapper       ServiceRouteMapper
 	Resilience   Resiliences
 	TLS          UpstreamTLSs // towards upstreams
+}
+
+// HTTP2 is gateway.http2.*: what one connection of a client that speaks HTTP/2 may cost. Sizes are
+// in bytes; where 0 is allowed it stands for no limit.
+type HTTP2 struct {
+	Streams                        int
+	FrameSize                      int64
+	StreamWindow, ConnectionWindow int64
+	TableSize                      int64
+	PingInterval, PingTimeout      time.Duration
+	MaxAge                         time.Duration
+	Resets, Control, Continuations int // Resets and Control within Interval
+	Interval                       time.Duration
 }
 
 // Fallback is a static answer for a service that failed.

@@ -28,7 +28,6 @@ func deadServerKeys() []row[Config] {
 	return []row[Config]{
 		only[Config](Refused, "server.ssl.enabled", "false", "TLS on the proxy port"),
 		dead[Config](Refused, "server.ssl.**", "TLS on the proxy port"),
-		only[Config](Planned, "server.http2.enabled", "false", "HTTP/1.1 is served"),
 		only[Config](Refused, "server.servlet.context-path", "/", "every path would move; use `zuul.prefix` for the routes"),
 		only[Config](Refused, "server.context-path", "/", "every path would move; use `zuul.prefix` for the routes"),
 		only[Config](Planned, "server.compression.enabled", "false", "bodies pass as the upstream encoded them"),

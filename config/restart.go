@@ -14,7 +14,7 @@ type startKey struct {
 
 // startKeys is where [Key.Restart] and [Config.NeedRestart] come from.
 func startKeys() []startKey {
-	return []startKey{
+	return append([]startKey{
 		{"server.port", func(c *Config) any { return c.Server.Port }},
 		{"server.address", func(c *Config) any { return c.Server.Address }},
 		{"server.max-http-request-header-size", func(c *Config) any { return c.Server.MaxHeaderSize }},
@@ -30,7 +30,7 @@ func startKeys() []startKey {
 		{"gateway.limits.max-requests-per-connection", func(c *Config) any { return c.Gateway.Limits.MaxRequestsPerConnection }},
 		{"gateway.limits.max-connections", func(c *Config) any { return c.Gateway.Limits.MaxConnections }},
 		{"gateway.limits.max-connections-per-client", func(c *Config) any { return c.Gateway.Limits.MaxConnectionsPerClient }},
-	}
+	}, http2StartKeys()...)
 }
 
 // NeedRestart names the keys in which c differs from the configuration that the process

@@ -1,6 +1,11 @@
 package http1
 
-import "context"
+import (
+	"context"
+	"net/http"
+
+	"github.com/gozer-gateway/gozer/internal/headers"
+)
 
 // Apart returns a context for an upstream call that goes on beside the request it
 // belongs to, on a goroutine of its own: with everything that ctx has, but for what ties
@@ -14,4 +19,18 @@ func (c apart) Value(key any) any {
 		return nil
 	}
 	return c.Context.Value(key)
+}
+
+// RelayInterim returns a context for requests that other servers than this package's have received:
+// send is called for every interim response of an upstream that concerns the client, in the
+// goroutine of RoundTrip and before that returns. It owns header.
+func RelayInterim(ctx context.Context, send func(status int, header http.Header)) context.Context {
+	return context.WithValue(ctx, downstreamKey, &downstream{interim: interimFunc(send)})
+}
+
+type interimFunc func(status int, header http.Header)
+
+func (f interimFunc) relayInterim(status int, header http.Header) {
+	headers.Strip(header)
+	f(status, header)
 }

@@ -73,6 +73,13 @@ type Server struct {
 	// returns. Nil: such connections are closed at once.
 	NextProto func(conn *tls.Conn)
 
+	// Preface takes over a plain connection that begins with the client preface
+	// of HTTP/2 (RFC 9113 3.4), which it finds in received with what has come
+	// behind it. Like those of NextProto, such connections count against the
+	// limits, Shutdown waits for them and Close closes them. Nil: they are
+	// answered with 505.
+	Preface func(conn net.Conn, received []byte)
+
 	once    sync.Once
 	pool    *buffers
 	limits  Limits

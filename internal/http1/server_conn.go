@@ -144,7 +144,9 @@ func (c *serverConn) serveOne() bool {
 	c.served++
 	x, err := c.receive()
 	if err != nil {
-		c.refuse(err)
+		if !c.greeted() {
+			c.refuse(err)
+		}
 		return false
 	}
 	c.current.Store(x)

@@ -1,0 +1,107 @@
+package h2
+
+import (
+	"errors"
+	"sync"
+	"time"
+)
+
+// errFlood ends the reading of a connection on which too much of one kind has come.
+var errFlood = errors.New("h2: flood")
+
+// guard counts what a client makes a server do without asking for anything.
+type guard struct {
+	resetLimit, controlLimit, continuationLimit int
+	interval                                    time.Duration
+
+	mu            sync.Mutex // the two directions have goroutines of their own
+	since         time.Time  // the start of the interval
+	resets        int
+	control       int
+	continuations int    // of the header block that is coming
+	last          uint32 // the highest stream of the client
+	flood         string // of what there was too much; empty: of nothing
+}
+
+// The codes of resets that a client has provoked (RFC 9113 7).
+const (
+	codeProtocol    = 0x1
+	codeFlowControl = 0x3
+	codeClosed      = 0x5
+)
+
+// received counts a frame of the client. It returns false when that is one too many.
+func (g *guard) received(f frame) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if f.kind != frameContinuation {
+		g.continuations = 0
+	}
+	switch f.kind {
+	case frameHeaders:
+		g.last = max(g.last, f.stream)
+		g.paid()
+	case frameContinuation:
+		g.continuations++
+		g.exceeds(g.continuations, g.continuationLimit, "CONTINUATION")
+	case frameReset:
+		g.reset()
+	case frameWindowUpdate, frameGoAway:
+	case frameData:
+		if f.length > 0 {
+			g.paid()
+			break
+		}
+		g.idle()
+	default:
+		g.idle()
+	}
+	return g.flood == ""
+}
+
+// sent counts a frame of the server.
+func (g *guard) sent(f frame) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case f.kind == frameReset && (f.code == codeProtocol || f.code == codeFlowControl || f.code == codeClosed):
+		g.reset()
+	case f.kind == frameHeaders, f.kind == frameData:
+		g.paid()
+	}
+	return true // the client's next frame ends it
+}
+
+// paid lets one more frame without content pass.
+func (g *guard) paid() { g.control = max(0, g.control-1) }
+
+func (g *guard) idle() {
+	g.turn()
+	g.control++
+	g.exceeds(g.control, g.controlLimit, "control frames")
+}
+
+func (g *guard) reset() {
+	g.turn()
+	g.resets++
+	g.exceeds(g.resets, g.resetLimit, "resets")
+}
+
+func (g *guard) turn() {
+	if now := time.Now(); now.Sub(g.since) > g.interval {
+		g.since, g.resets, g.control = now, 0, 0
+	}
+}
+
+func (g *guard) exceeds(n, limit int, what string) {
+	if limit > 0 && n > limit && g.flood == "" {
+		g.flood = what
+	}
+}
+
+// verdict returns of what there was too much, and the highest stream of the client.
+func (g *guard) verdict() (flood string, last uint32) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.flood, g.last
+}

@@ -1,0 +1,102 @@
+package h2
+
+import (
+	"context"
+	"crypto/tls"
+	"maps"
+	"net"
+	"net/http"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/gozer-gateway/gozer/internal/http1"
+)
+
+// client is what the requests of one connection share.
+type client struct {
+	secure  bool
+	since   time.Time
+	started atomic.Int64 // requests
+}
+
+type contextKey struct{}
+
+// remember puts the connection into the context of its requests.
+func remember(ctx context.Context, c net.Conn) context.Context {
+	known := &client{since: time.Now()}
+	switch c := c.(type) {
+	case *secureConn:
+		known.secure = c.secure
+	case *tls.Conn:
+		known.secure = true
+	}
+	return context.WithValue(ctx, contextKey{}, known)
+}
+
+// handler is the settings' handler behind the checks of this package, which leave HTTP/1 alone.
+func (s *Settings) handler() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		known, ok := r.Context().Value(contextKey{}).(*client)
+		if !ok || r.ProtoMajor != 2 {
+			s.Handler.ServeHTTP(w, r)
+			return
+		}
+		if s.isLast(known) {
+			w.Header().Set("Connection", "close") // net/http makes GOAWAY of it
+		}
+		if err := s.check(r, known.secure); err != nil {
+			s.Log.Debug("request refused", "client", r.RemoteAddr, "error", err)
+			refuse(w, err)
+			return
+		}
+		s.serve(w, r)
+	})
+}
+
+// isLast counts a request and reports that no further one shall follow on the connection.
+func (s *Settings) isLast(c *client) bool {
+	n := c.started.Add(1)
+	return s.MaxRequests > 0 && n >= int64(s.MaxRequests) || s.MaxAge > 0 && time.Since(c.since) > s.MaxAge
+}
+
+// serve gives the handler what it would have in HTTP/1.1: no body where there is none, waits with
+// an end, interim responses.
+func (s *Settings) serve(w http.ResponseWriter, r *http.Request) {
+	control := http.NewResponseController(w)
+	patient := &patientWriter{ResponseWriter: w, control: control, limit: s.WriteTimeout}
+	defer patient.wait.end()
+	r = r.WithContext(http1.RelayInterim(r.Context(), func(status int, header http.Header) { sendInterim(w, status, header) }))
+	if r.ContentLength == 0 {
+		r.Body = http.NoBody
+	} else {
+		body := &patientBody{ReadCloser: r.Body, control: control, limit: s.BodyTimeout}
+		defer body.wait.end()
+		r.Body = body
+	}
+	s.Handler.ServeHTTP(patient, r)
+}
+
+// sendInterim sends a 1xx response and leaves the header as it was.
+func sendInterim(w http.ResponseWriter, status int, header http.Header) {
+	if status <= http.StatusSwitchingProtocols || status >= http.StatusOK {
+		return // 100 is net/http's affair, and there is no 101 in HTTP/2 (RFC 9113 8.6)
+	}
+	own := w.Header()
+	before := own.Clone()
+	clear(own)
+	maps.Copy(own, header)
+	w.WriteHeader(status)
+	clear(own)
+	maps.Copy(own, before)
+}
+
+// refuse answers as internal/http1 does.
+func refuse(w http.ResponseWriter, e *http1.Error) {
+	h := w.Header()
+	h.Set("Content-Type", "text/plain; charset=utf-8")
+	text := strconv.Itoa(e.Status) + " " + http.StatusText(e.Status) + ": " + e.Reason + "\n"
+	h.Set("Content-Length", strconv.Itoa(len(text)))
+	w.WriteHeader(e.Status)
+	_, _ = w.Write([]byte(text))
+}
