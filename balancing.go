@@ -3,6 +3,7 @@ package gozer
 import (
 	"context"
 	"net/http"
+	"reflect"
 
 	"github.com/gozer-gateway/gozer/config"
 	"github.com/gozer-gateway/gozer/lb"
@@ -21,6 +22,16 @@ type balancingSource struct {
 	balancers config.Balancers
 	original  bool
 	transport http.RoundTripper
+}
+
+// same compares what a balancer is set up from. Transports are compared as such: what is
+// in them changes while they are used.
+func (s balancingSource) same(o balancingSource) bool {
+	if s.transport != o.transport {
+		return false
+	}
+	s.transport, o.transport = nil, nil
+	return reflect.DeepEqual(s, o)
 }
 
 // balancing translates the settings of a service's balancer. transport carries its pings.

@@ -2,7 +2,6 @@ package gozer
 
 import (
 	"log/slog"
-	"reflect"
 	"sync"
 
 	"github.com/gozer-gateway/gozer/admin"
@@ -77,7 +76,7 @@ func (s *state) configure(service string, b balancing) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	k := s.balancers[service]
-	if k == nil || reflect.DeepEqual(k.source, b.source) {
+	if k == nil || k.source.same(b.source) {
 		return
 	}
 	k.source = b.source
