@@ -38,7 +38,7 @@ func (c *command) run(ctx context.Context, args []string) int {
 	defer background.Wait()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	own := []Option{WithLogger(logger), withLevel(level), WithSource(f.reread(c.options, logger))}
+	own := []Option{WithLogger(logger), WithAccessLog(c.out), withLevel(level), WithSource(f.reread(c.options, logger))}
 	if *withDemo {
 		upstreams, err := demo.Listen(ctx)
 		if err != nil {
@@ -81,8 +81,8 @@ func logFindings(logger *slog.Logger, report *config.Report) {
 	}
 }
 
-// reloadOnHangup refreshes at every SIGHUP until ctx ends. A faulty
-// configuration changes nothing.
+// reloadOnHangup refreshes, and opens the access log anew, at every SIGHUP until ctx
+// ends. A faulty configuration changes nothing.
 func (g *Gateway) reloadOnHangup(ctx context.Context) {
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
@@ -92,6 +92,7 @@ func (g *Gateway) reloadOnHangup(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-hangup:
+			g.state.accessLog.Reopen()
 			_ = g.refreshFor(ctx, "SIGHUP") // which has logged it
 		}
 	}

@@ -40,7 +40,9 @@ func (g *Gateway) proxyServer(base context.Context) httpServer {
 	if g.config.Server.Engine == config.NetHTTP {
 		return g.alsoHTTP2(g.standardServer(base, g))
 	}
-	return g.withHTTP2(base, g.nativeServer(base, g, &g.state.connections))
+	native := g.nativeServer(base, g, &g.state.connections)
+	native.Refused = g.logRefused
+	return g.withHTTP2(base, native)
 }
 
 // engineServer serves a handler of HTTP/1.1 with the chosen engine. All requests stem from base.

@@ -47,7 +47,7 @@ func New(cfg *config.Config, opts ...Option) (*Gateway, error) {
 
 func newGateway(cfg *config.Config, opts []Option) *Gateway {
 	o := newOptions(opts)
-	g := &Gateway{config: cfg, state: newState(o.logger)}
+	g := &Gateway{config: cfg, state: newState(o)}
 	if cfg.Registry.Enabled {
 		o.sources = append(slices.Clone(o.sources), g.ownRegistry())
 	} else if client, _ := eurekaClient(cfg, o); client != nil { // build says what is wrong

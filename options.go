@@ -2,8 +2,10 @@ package gozer
 
 import (
 	"context"
+	"io"
 	"log/slog"
 	"net"
+	"os"
 	"runtime/debug"
 
 	"github.com/gorilla/mux"
@@ -20,6 +22,7 @@ type options struct {
 	fallbacks []serviceFallback
 	listeners []lb.ExecutionListener
 	observers []filters.Observer
+	accessLog io.Writer // where its lines go without a file
 	local     func(*mux.Router)
 	sources   []discovery.Source
 	logger    *slog.Logger
@@ -70,6 +73,12 @@ func WithExecutionListener(listeners ...lb.ExecutionListener) Option {
 // end, after those of the gateway itself.
 func WithObserver(observers ...filters.Observer) Option {
 	return func(o *options) { o.observers = append(o.observers, observers...) }
+}
+
+// WithAccessLog says where the access log goes without gateway.access-log.file; the default
+// is standard output.
+func WithAccessLog(w io.Writer) Option {
+	return func(o *options) { o.accessLog = w }
 }
 
 // WithLocal registers handlers for "forward:" routes and for requests without a
@@ -152,7 +161,7 @@ func WithListen(listen func(ctx context.Context, address string) (net.Listener, 
 
 func newOptions(opts []Option) options {
 	o := options{
-		logger: slog.Default(), version: buildVersion(), listen: listenTCP, opened: func(*Gateway, net.Addr, net.Addr) {},
+		logger: slog.Default(), accessLog: os.Stdout, version: buildVersion(), listen: listenTCP, opened: func(*Gateway, net.Addr, net.Addr) {},
 		rules: map[string]func() lb.Rule{}, pings: map[string]lb.Ping{}, listFilters: map[string]func() lb.ListFilter{},
 		serverLists: map[string]func(string) lb.ServerList{}, retryHandlers: map[string]lb.RetryHandler{},
 	}

@@ -20,6 +20,9 @@ import (
 // and closes idle connections. With "server.shutdown: immediate" it cancels
 // at once. It returns nil after a clean drain. Call it once.
 func (g *Gateway) Run(ctx context.Context) error {
+	if err := g.state.accessLog.Open(); err != nil {
+		return fmt.Errorf("gozer: %w", err)
+	}
 	servers, err := g.listen(ctx)
 	if err != nil {
 		return err
@@ -57,6 +60,7 @@ func (g *Gateway) background(ctx context.Context, running *sync.WaitGroup) {
 	running.Go(func() { g.state.tend(ctx) })
 	running.Go(func() { _ = g.hub.Run(ctx) }) // returns nil
 	running.Go(func() { g.followTLS(ctx) })
+	running.Go(func() { g.state.accessLog.Run(ctx) })
 	if g.registry != nil {
 		running.Go(func() { g.registry.Run(ctx) })
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/gozer-gateway/gozer/internal/tlsout"
 	"github.com/gozer-gateway/gozer/lb"
 	"github.com/gozer-gateway/gozer/routing"
+	"github.com/gozer-gateway/gozer/telemetry/accesslog"
 )
 
 // snapshot is everything that one configuration decides. It is never changed
@@ -36,6 +37,7 @@ type snapshot struct {
 	signatures []string          // for Via
 	warnings   []routing.Problem // about routes that are not what they seem
 	management http.Handler
+	accessLog  *accesslog.Log     // nil without one
 	observers  []filters.Observer // of every request, in the order of their beginnings and ends
 }
 
@@ -50,6 +52,7 @@ func (s *snapshot) apply(g *Gateway) {
 	s.enlist()
 	g.state.commands.Configure(keySettings(s.config))
 	g.state.retain(s.services, s.pools)
+	g.state.accessLog.Configure(accessLogDestination(s.config))
 	g.state.tls.retain(s.tls)
 }
 
@@ -123,8 +126,9 @@ func (g *Gateway) build(cfg *config.Config) (*snapshot, error) {
 	services := g.connect(s)
 	chained := g.chain(s)
 	_, registry := eurekaClient(cfg, g.options)
+	logged := g.logAccess(s)
 	s.observers = g.observers(s)
-	return s, errors.Join(secured, routes, services, chained, registry)
+	return s, errors.Join(secured, routes, services, chained, logged, registry)
 }
 
 // chain makes the filters of a snapshot. Settings that none of them takes are an

@@ -1,7 +1,6 @@
 package gozer
 
 import (
-	"log/slog"
 	"sync"
 
 	"github.com/gozer-gateway/gozer/admin"
@@ -9,6 +8,7 @@ import (
 	"github.com/gozer-gateway/gozer/internal/http1"
 	"github.com/gozer-gateway/gozer/lb"
 	"github.com/gozer-gateway/gozer/ribboncmd"
+	"github.com/gozer-gateway/gozer/telemetry/accesslog"
 )
 
 // state is what outlives a configuration: counters, breakers, bulkheads, server
@@ -19,6 +19,7 @@ type state struct {
 	connections http1.ServerCount // of the proxy's listener, with the native engine
 	commands    *ribboncmd.Commands
 	streams     *admin.Streams
+	accessLog   *accesslog.Writer
 	tls         *tlsState
 
 	mu        sync.Mutex // guards the maps; used while building, not while serving
@@ -46,8 +47,10 @@ type pool struct {
 // an empty id.
 const urlRoutes = ""
 
-func newState(logger *slog.Logger) *state {
+func newState(o options) *state {
+	logger := o.logger
 	return &state{
+		accessLog: accesslog.NewWriter(o.accessLog, logger),
 		meter:     filters.NewMeter(),
 		commands:  ribboncmd.New(logTransition(logger)),
 		streams:   &admin.Streams{},

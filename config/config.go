@@ -274,6 +274,7 @@ type Gateway struct {
 	Via          bool          // sign requests and know circles by it
 	Mapper       ServiceRouteMapper
 	Resilience   Resiliences
+	AccessLog    AccessLog
 	TLS          UpstreamTLSs // towards upstreams
 }
 

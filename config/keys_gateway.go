@@ -42,6 +42,7 @@ func gatewayKeys() []Key {
 		dead[Gateway](Refused, "compat.**", "of the switches only those listed here"),
 		dead[Gateway](Refused, "routes.**", "routes have what `zuul.routes` gives them"),
 	)
+	keys = append(keys, accessLogKeys()...)
 	keys = append(keys, resilienceKeys()...)
 	keys = append(keys, upstreamTLSKeys()...)
 	keys = append(keys, lift("gateway.fallback.<service>.", fallback,

@@ -21,7 +21,7 @@ func serverKeys() []Key {
 		row[Config]{name: "server.forward-headers.trusted-proxies", kind: "list of CIDRs", doc: "peers whose X-Forwarded-* headers are kept and appended to; from anybody else they are replaced", set: setTrustedProxies},
 		choice("server.http1.engine", "native", "what speaks HTTP/1.1 with clients and upstreams: the gateway's own code, or the standard library's", []string{Native, NetHTTP}, func(c *Config) *string { return &c.Server.Engine }),
 		choice("server.error.include-message", "always", "whether the error body says what went wrong", []string{"always", "never", "on-param"}, func(c *Config) *string { return &c.Server.Error.IncludeMessage }),
-	), lift("", root, deadServerKeys()...)...)
+	), lift("", root, append(deadServerKeys(), servletAccessLogKeys()...)...)...)
 }
 
 func deadServerKeys() []row[Config] {

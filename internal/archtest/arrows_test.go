@@ -30,7 +30,7 @@ func arrows() archtest.Rules {
 		{From: "interop", To: []string{"..."}},
 		{From: "bench/...", To: nil}, // measures built programs
 
-		{From: ".", To: []string{"admin", "config", "discovery/...", "fallback", "filters/...", "lb", "registry", "ribboncmd", "routing", leaves}},
+		{From: ".", To: []string{"admin", "config", "discovery/...", "fallback", "filters/...", "lb", "registry", "ribboncmd", "routing", "telemetry/...", leaves}},
 		{From: "admin", To: []string{"config", "discovery", "fallback", "filters", "lb", "ribboncmd", "routing", leaves}},
 		{From: "config", To: []string{leaves}},
 
@@ -40,6 +40,7 @@ func arrows() archtest.Rules {
 		{From: "filters/...", To: []string{"filters", "routing", leaves}},
 
 		{From: "ribboncmd", To: []string{"lb", "fallback", leaves}},
+		{From: "telemetry/accesslog", To: []string{"filters", "routing", leaves}},
 		{From: "lb", To: []string{"discovery", leaves}},
 		{From: "lb/rest", To: nil}, // works over any http.Client
 

@@ -63,6 +63,10 @@ type Server struct {
 	// is counted.
 	Count *ServerCount
 
+	// Refused hears of each message that the server refused by itself, and from whom it
+	// came, on the connection's goroutine. Nil: nobody does.
+	Refused func(remote string, why *Error)
+
 	// BaseContext makes the context from which those of the requests on a
 	// listener get their values. Its end ends them. Nil means
 	// context.Background().

@@ -170,6 +170,9 @@ func (c *serverConn) refuse(err error) {
 		return
 	}
 	c.server.Count.answer(*refused)
+	if c.server.Refused != nil {
+		c.server.Refused(c.remote, refused)
+	}
 	c.server.log.Debug("request refused", "client", c.remote, "error", refused)
 	if c.out.refusal(refused) == nil {
 		c.linger()

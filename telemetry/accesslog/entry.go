@@ -1,0 +1,204 @@
+package accesslog
+
+import (
+	"cmp"
+	"crypto/tls"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/gozer-gateway/gozer/filters"
+)
+
+// entry is a request as its line sees it.
+type entry struct {
+	*filters.Context
+	log     *Log
+	account filters.Account
+	origin  filters.Origin
+	refused string // why the server refused it by itself; "" if it did not
+}
+
+// field is a fact about a request under its name in JSON, which is also that of
+// %{name}r in a pattern. Exactly one of the functions is set; an empty text, a
+// negative number and an invalid address stand for a fact that there is not.
+type field struct {
+	name string
+	text func(*entry) string
+	num  func(*entry) int64
+	took func(*entry) time.Duration
+	addr func(*entry) netip.Addr
+}
+
+const absent = -1
+
+// allFields are in the order of the JSON line, behind the time.
+func allFields() []field {
+	return []field{
+		{name: "request_id", text: func(e *entry) string { return e.RequestID }},
+		{name: "trace_id", text: func(e *entry) string { return e.traced(0) }},
+		{name: "span_id", text: func(e *entry) string { return e.traced(1) }},
+		{name: "client", addr: func(e *entry) netip.Addr { return e.origin.Addr }},
+		{name: "peer", text: (*entry).peer},
+		{name: "method", text: func(e *entry) string { return e.Request.Method }},
+		{name: "scheme", text: func(e *entry) string { return e.origin.Scheme }},
+		{name: "host", text: func(e *entry) string { return e.Request.Host }},
+		{name: "path", text: (*entry).path},
+		{name: "query", text: (*entry).query},
+		{name: "protocol", text: func(e *entry) string { return e.Request.Proto }},
+		{name: "status", num: (*entry).status},
+		{name: "bytes_in", num: func(e *entry) int64 { return e.account.BytesIn }},
+		{name: "bytes_out", num: func(e *entry) int64 { return e.account.BytesOut }},
+		{name: "took_ms", took: func(e *entry) time.Duration { return e.account.Took }},
+		{name: "pre_ms", took: func(e *entry) time.Duration { return e.account.Pre }},
+		{name: "route_ms", took: func(e *entry) time.Duration { return e.account.Route }},
+		{name: "post_ms", took: func(e *entry) time.Duration { return e.account.Post }},
+		{name: "error_ms", took: func(e *entry) time.Duration { return positive(e.account.Error) }},
+		{name: "tunnel_ms", took: func(e *entry) time.Duration { return positive(e.account.Tunnel) }},
+		{name: "route", text: (*entry).route},
+		{name: "service", text: func(e *entry) string { return e.ServiceID }},
+		{name: "server", text: func(e *entry) string { return e.last().Server }},
+		{name: "attempts", num: (*entry).attempts},
+		{name: "upstream_status", num: func(e *entry) int64 { return int64(positive(e.last().Status)) }},
+		{name: "upstream_ms", took: func(e *entry) time.Duration { return positive(e.last().Took) }},
+		{name: "tls", text: (*entry).tlsVersion},
+		{name: "cipher", text: (*entry).cipher},
+		{name: "cause", text: (*entry).cause},
+		{name: "cut", text: (*entry).cut},
+		{name: "user_agent", text: func(e *entry) string { return e.Request.Header.Get("User-Agent") }},
+		{name: "referer", text: (*entry).referer},
+	}
+}
+
+func fieldNamed(name string) (field, bool) {
+	for _, f := range allFields() {
+		if f.name == name {
+			return f, true
+		}
+	}
+	return field{}, false
+}
+
+func fieldNames() []string {
+	var names []string
+	for _, f := range allFields() {
+		names = append(names, f.name)
+	}
+	return names
+}
+
+// positive makes zero absent.
+func positive[T ~int | ~int64](n T) T {
+	if n <= 0 {
+		return absent
+	}
+	return n
+}
+
+// peer is the other end of the connection where that is not the client.
+func (e *entry) peer() string {
+	if !e.origin.Proxied {
+		return ""
+	}
+	return e.Request.RemoteAddr
+}
+
+// path is the request target as it was received, up to the query.
+func (e *entry) path() string {
+	target, _, _ := strings.Cut(e.Request.RequestURI, "?")
+	return cmp.Or(target, e.Path.Raw)
+}
+
+func (e *entry) query() string { return e.log.masked.query(e.Request.URL.RawQuery) }
+
+func (e *entry) route() string {
+	if e.Route == nil {
+		return ""
+	}
+	return e.Route.ID
+}
+
+// last is the attempt whose outcome became that of the request.
+func (e *entry) last() filters.Attempt {
+	if n := len(e.account.Attempts); n > 0 {
+		return e.account.Attempts[n-1]
+	}
+	return filters.Attempt{}
+}
+
+func (e *entry) attempts() int64 {
+	return positive(int64(len(e.account.Attempts) + e.account.Unkept))
+}
+
+func (e *entry) tlsVersion() string {
+	if e.Request.TLS == nil {
+		return ""
+	}
+	return tls.VersionName(e.Request.TLS.Version)
+}
+
+func (e *entry) cipher() string {
+	if e.Request.TLS == nil {
+		return ""
+	}
+	return e.log.ciphers[e.Request.TLS.CipherSuite]
+}
+
+// clientGone is nginx's status for a client that did not wait for an answer.
+const clientGone = 499
+
+func (e *entry) status() int64 {
+	if status := e.Status(); status != 0 {
+		return int64(status)
+	}
+	return clientGone
+}
+
+func (e *entry) cause() string {
+	if e.refused != "" {
+		return e.refused
+	}
+	if e.Err == nil || e.log.Cause == nil {
+		return ""
+	}
+	return e.log.Cause(e.Context)
+}
+
+// cipherNames spares the lists that tls.CipherSuiteName makes each time.
+func cipherNames() map[uint16]string {
+	names := map[uint16]string{}
+	for _, suite := range append(tls.CipherSuites(), tls.InsecureCipherSuites()...) {
+		names[suite.ID] = suite.Name
+	}
+	return names
+}
+
+// cut says that the client did not get all of the response.
+func (e *entry) cut() string {
+	if e.Aborted() {
+		return "true"
+	}
+	return ""
+}
+
+func (e *entry) traced(which int) string {
+	if e.log.Trace == nil {
+		return ""
+	}
+	ids := [2]string{}
+	ids[0], ids[1] = e.log.Trace(e.Context)
+	return ids[which]
+}
+
+func (e *entry) referer() string {
+	referer := e.Request.Header.Get("Referer")
+	before, query, found := strings.Cut(referer, "?")
+	if !found {
+		return referer
+	}
+	masked := e.log.masked.query(query)
+	if masked == query {
+		return referer
+	}
+	return before + "?" + masked
+}

@@ -1,0 +1,212 @@
+package accesslog_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gozer-gateway/gozer/telemetry/accesslog"
+)
+
+// output is a destination that can be slow or broken.
+type output struct {
+	mu     sync.Mutex
+	text   bytes.Buffer
+	err    error
+	resume chan struct{} // each write waits for it; nil
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	if o.resume != nil {
+		<-o.resume
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.err != nil {
+		return 0, o.err
+	}
+	return o.text.Write(p)
+}
+
+func (o *output) breaks(err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.err = err
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
+}
+
+// run runs a writer in the bubble until the end of the test.
+func run(t *testing.T, w *accesslog.Writer) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { defer close(ended); w.Run(ctx) }()
+	synctest.Wait()
+	stop = func() { cancel(); <-ended }
+	t.Cleanup(stop)
+	return stop
+}
+
+func to(buffer int) accesslog.Destination {
+	return accesslog.Destination{Buffer: buffer, Interval: time.Second}
+}
+
+func wait(d time.Duration) {
+	<-time.After(d)
+	synctest.Wait()
+}
+
+func TestWhenLinesAreWritten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		out := &output{}
+		w := accesslog.NewWriter(out, slog.New(slog.DiscardHandler))
+		w.Configure(to(100))
+		stop := run(t, w)
+		wait(100 * time.Millisecond)
+		w.Write([]byte("one\n"))
+		synctest.Wait()
+		if out.String() != "" {
+			t.Error("written at once, though a line costs a system call then")
+		}
+		wait(time.Second)
+		if out.String() != "one\n" {
+			t.Errorf("after the interval: %q", out)
+		}
+		w.Write([]byte(strings.Repeat("x", 59) + "\n"))
+		synctest.Wait()
+		if len(out.String()) != 64 {
+			t.Error("a buffer that is more than half full waits")
+		}
+		w.Write([]byte("last\n"))
+		stop()
+		if !strings.HasSuffix(out.String(), "last\n") || w.Lines() != 3 || w.Lost() != 0 {
+			t.Errorf("at the end: %q, %d lines, %d lost", out, w.Lines(), w.Lost())
+		}
+	})
+}
+
+func TestLinesWithoutRoomAreDropped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		out := &output{resume: make(chan struct{})}
+		w := accesslog.NewWriter(out, slog.New(slog.DiscardHandler))
+		w.Configure(to(8))
+		run(t, w)
+		for range 5 {
+			w.Write([]byte("four\n"))
+			synctest.Wait()
+		}
+		if w.Lines() != 2 || w.Lost() != 3 {
+			t.Errorf("%d lines accepted, %d lost; one is being written, one fits in", w.Lines(), w.Lost())
+		}
+		close(out.resume)
+		wait(2 * time.Second)
+		w.Write([]byte("five\n"))
+		wait(2 * time.Second)
+		if out.String() != "four\nfour\nfive\n" {
+			t.Errorf("%q", out)
+		}
+	})
+}
+
+// A reader of standard output that hangs does not keep the gateway from ending.
+func TestEndBesideAPipeThatNobodyReads(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		out := &output{resume: make(chan struct{})}
+		w := accesslog.NewWriter(out, slog.New(slog.DiscardHandler))
+		w.Configure(to(100))
+		stop := run(t, w)
+		w.Write([]byte("stuck\n"))
+		wait(2 * time.Second)
+		began := time.Now()
+		stop()
+		if took := time.Since(began); took != time.Second {
+			t.Errorf("it took %v", took)
+		}
+		close(out.resume)
+	})
+}
+
+func TestTroubleIsToldOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		out, told := &output{}, &output{}
+		w := accesslog.NewWriter(out, slog.New(slog.NewTextHandler(told, nil)))
+		w.Configure(to(100))
+		run(t, w)
+		out.breaks(errors.New("no space left"))
+		for range 3 {
+			w.Write([]byte("a\nb\n"))
+			wait(time.Second)
+		}
+		if strings.Count(told.String(), "no space left") != 1 || w.Lost() != 6 {
+			t.Errorf("%d lost: %s", w.Lost(), told)
+		}
+		out.breaks(nil)
+		w.Write([]byte("c\n"))
+		wait(time.Second)
+		if out.String() != "c\n" || strings.Count(told.String(), "written again") != 1 {
+			t.Errorf("%q, %s", out, told)
+		}
+	})
+}
+
+func TestFiles(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		name, moved, other := filepath.Join(dir, "a.log"), filepath.Join(dir, "a.log.1"), filepath.Join(dir, "b.log")
+		out, told := &output{}, &output{}
+		w := accesslog.NewWriter(out, slog.New(slog.NewTextHandler(told, nil)))
+		in := func(file string) { d := to(100); d.File = file; w.Configure(d) }
+		line := func(text string) { w.Write([]byte(text + "\n")); wait(time.Second) }
+		in(name)
+		if err := w.Open(); err != nil {
+			t.Fatal(err)
+		}
+		stop := run(t, w)
+		line("one")
+		if err := os.Rename(name, moved); err != nil {
+			t.Fatal(err)
+		}
+		line("two")
+		w.Reopen()
+		wait(time.Second)
+		line("three")
+		in(filepath.Join(dir, "absent", "a.log"))
+		line("four")
+		in(other)
+		line("five")
+		in("")
+		line("six")
+		stop()
+		for file, want := range map[string]string{moved: "one\ntwo\n", name: "three\nfour\n", other: "five\n"} {
+			if got, err := os.ReadFile(file); err != nil || string(got) != want {
+				t.Errorf("%s holds %q, %v", filepath.Base(file), got, err)
+			}
+		}
+		if out.String() != "six\n" || strings.Count(told.String(), "no such file") != 1 || w.Lost() != 0 {
+			t.Errorf("%q on standard output, %d lost, %s", out, w.Lost(), told)
+		}
+	})
+}
+
+func TestFileThatCannotBeOpened(t *testing.T) {
+	w := accesslog.NewWriter(&output{}, slog.New(slog.DiscardHandler))
+	d := to(100)
+	d.File = t.TempDir()
+	w.Configure(d)
+	if err := w.Open(); err == nil || !strings.Contains(err.Error(), "is a directory") {
+		t.Error(err)
+	}
+}
