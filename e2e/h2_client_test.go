@@ -3,8 +3,10 @@ package e2e_test
 import (
 	"bytes"
 	"errors"
+	"io"
 	"net"
 	"net/http"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,6 +28,7 @@ type h2client struct {
 	hpack *hpack.Encoder
 	next  uint32
 	saw   map[http2.SettingID]uint32 // what the server has announced
+	away  []http2.ErrCode            // what its GOAWAYs have said
 }
 
 // dialH2 opens an HTTP/2 connection by prior knowledge and has exchanged the settings when it returns.
@@ -101,6 +104,9 @@ func (h *h2client) headers(id uint32, end bool, fields ...string) {
 	h.must(h.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: h.encode(fields...), EndStream: end, EndHeaders: true}))
 }
 
+// sender is a second framer for a goroutine that writes while this one reads, and gives windows back.
+func (h *h2client) sender() *http2.Framer { return http2.NewFramer(h.conn, nil) }
+
 // answer2 is what came on a stream.
 type answer2 struct {
 	answer
@@ -133,8 +139,10 @@ func (h *h2client) follow(id uint32) (a *answer2, err error) {
 		if err != nil {
 			return a, err
 		}
-		if away, ok := f.(*http2.GoAwayFrame); ok && away.ErrCode != http2.ErrCodeNo {
-			return a, errGoneAway
+		if away, ok := f.(*http2.GoAwayFrame); ok {
+			if h.away = append(h.away, away.ErrCode); away.ErrCode != http2.ErrCodeNo {
+				return a, errGoneAway
+			}
 		}
 		if s, ok := f.(*http2.SettingsFrame); ok && !s.IsAck() {
 			_ = h.WriteSettingsAck() // the next read fails too
@@ -179,6 +187,14 @@ func (h *h2client) take(a *answer2, f http2.Frame) bool {
 	return false
 }
 
+// wantReset fails the test unless the stream was reset with one of the codes.
+func (a *answer2) wantReset(tb testing.TB, codes ...http2.ErrCode) {
+	tb.Helper()
+	if a.Reset == nil || !slices.Contains(codes, *a.Reset) {
+		tb.Errorf("answered with %d %.100q, reset %v; want a reset %v", a.Status, a.Body, a.Reset, codes)
+	}
+}
+
 // wantRefused accepts what a server may do with a malformed request: reset it, or answer 400.
 func (a *answer2) wantRefused(tb testing.TB) {
 	tb.Helper()
@@ -191,18 +207,30 @@ func (a *answer2) wantRefused(tb testing.TB) {
 // wantGoAway fails the test unless the server ends the connection with one of the codes.
 func (h *h2client) wantGoAway(codes ...http2.ErrCode) {
 	h.tb.Helper()
-	var code *http2.ErrCode
+	said, err := h.drained()
+	if os.IsTimeout(err) || len(said) == 0 || !slices.Contains(codes, said[len(said)-1]) {
+		h.tb.Errorf("GOAWAY with %v, want %v; then %v", said, codes, err)
+	}
+}
+
+// drained reads until the server closes the connection and returns all that its GOAWAYs have said.
+func (h *h2client) drained() ([]http2.ErrCode, error) {
 	for {
 		f, err := h.ReadFrame()
 		if err != nil {
-			break
+			return h.away, err
 		}
-		if away, ok := f.(*http2.GoAwayFrame); ok && away.ErrCode != http2.ErrCodeNo {
-			c := away.ErrCode
-			code = &c
+		if away, ok := f.(*http2.GoAwayFrame); ok {
+			h.away = append(h.away, away.ErrCode)
 		}
 	}
-	if code == nil || !slices.Contains(codes, *code) {
-		h.tb.Errorf("GOAWAY with %v, want %v", code, codes)
+}
+
+// wantLeft fails the test unless the server has ended the connection politely.
+func (h *h2client) wantLeft() {
+	h.tb.Helper()
+	codes, err := h.drained()
+	if !errors.Is(err, io.EOF) || len(codes) == 0 || codes[0] != http2.ErrCodeNo {
+		h.tb.Errorf("GOAWAY %v, then %v", codes, err)
 	}
 }

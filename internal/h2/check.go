@@ -15,10 +15,7 @@ func malformed(reason string) *http1.Error {
 
 // check refuses what net/http lets pass and HTTP/1.1 could not carry, or would read differently
 // (RFC 9113 8.2, 8.3 and 10.3). Afterwards Host is the only authority of the request.
-func (s *Settings) check(r *http.Request, secure bool) *http1.Error {
-	if secure && r.TLS == nil {
-		return malformed(":scheme is not that of the connection")
-	}
+func (s *Settings) check(r *http.Request) *http1.Error {
 	if !headers.IsToken(r.Method) {
 		return malformed("invalid :method")
 	}
@@ -28,7 +25,7 @@ func (s *Settings) check(r *http.Request, secure bool) *http1.Error {
 	if err := checkAuthority(r); err != nil {
 		return err
 	}
-	if err := s.checkFields(r.Header); err != nil {
+	if err := s.checkFields(r); err != nil {
 		return err
 	}
 	return checkBody(r)
@@ -65,9 +62,10 @@ func checkAuthority(r *http.Request) *http1.Error {
 	return nil
 }
 
-func (s *Settings) checkFields(h http.Header) *http1.Error {
-	count := 0
-	for name, values := range h {
+// checkFields counts bytes as HTTP/1.1 would have them.
+func (s *Settings) checkFields(r *http.Request) *http1.Error {
+	count, size := 0, len(r.Method)+len(r.RequestURI)+len("  HTTP/2.0\r\nHost: \r\n\r\n")+len(r.Host)
+	for name, values := range r.Header {
 		if slices.ContainsFunc(values, blankAtEnds) {
 			return malformed("white space around the value of " + name)
 		}
@@ -77,6 +75,12 @@ func (s *Settings) checkFields(h http.Header) *http1.Error {
 		if headers.Check(name, values) != nil {
 			return malformed("invalid field")
 		}
+		for _, v := range values {
+			size += len(name) + len(v) + len(": \r\n")
+		}
+	}
+	if s.HeaderBytes > 0 && size > s.HeaderBytes {
+		return &http1.Error{Status: http.StatusRequestHeaderFieldsTooLarge, Reason: "head too large"}
 	}
 	return nil
 }

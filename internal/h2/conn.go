@@ -4,11 +4,9 @@ import (
 	"bufio"
 	"bytes"
 	"crypto/tls"
-	"encoding/binary"
 	"io"
 	"net"
 	"sync"
-	"time"
 )
 
 const (
@@ -16,27 +14,28 @@ const (
 	prefaceSize = 24
 	// readAhead is what is read of a connection at a time, at least: frame heads are short.
 	readAhead = 4 << 10
-	// lastWord is how long the client has to take the GOAWAY of a connection that is cut.
-	lastWord = time.Second
-	// lastRead is how much is read over meanwhile, so that the reset of a connection with unread
-	// data does not overtake the GOAWAY.
-	lastRead = 16 << 20
 )
 
 // conn is a client's connection with a guard in front of it.
 type conn struct {
 	net.Conn
-	in     *bufio.Reader
-	guard  guard
-	secure bool
+	in    *bufio.Reader
+	guard guard
+	state *tls.ConnectionState // nil without TLS; net/http must not see it, or it expects ALPN
 
 	received frames
-	writing  sync.Mutex // guards sent
-	sent     frames
+	rest     []byte // of badFrame, once it has begun
+
+	writing sync.Mutex // guards sent
+	sent    frames
 
 	once   sync.Once
 	closed chan struct{}
 }
+
+// badFrame makes net/http end a connection with GOAWAY: SETTINGS cannot belong to a stream. A guard that
+// has seen too much puts it behind the last frame of the client.
+const badFrame = "\x00\x00\x00\x04\x00\x00\x00\x00\x01"
 
 // newConn puts the bytes that were read ahead in front of the connection again.
 func newConn(c net.Conn, ahead []byte, s *Settings) *conn {
@@ -48,80 +47,43 @@ func newConn(c net.Conn, ahead []byte, s *Settings) *conn {
 	}
 }
 
-// secureConn is one over TLS. net/http asks it about that.
-type secureConn struct {
-	*conn
-	state tls.ConnectionState
+func (c *conn) Read(p []byte) (int, error) {
+	if c.received.whole() && c.guard.verdict() != "" {
+		return c.readBadFrame(p)
+	}
+	n, err := c.in.Read(p)
+	c.received.scan(p[:n], c.guard.received)
+	return n, err
 }
 
-func (c *secureConn) ConnectionState() tls.ConnectionState { return c.state }
-
-func (c *conn) Read(p []byte) (int, error) {
-	n, err := c.in.Read(p)
-	if !c.received.scan(p[:n], c.guard.received) {
-		return 0, errFlood
+func (c *conn) readBadFrame(p []byte) (int, error) {
+	if c.rest == nil {
+		c.rest = []byte(badFrame)
 	}
-	return n, err
+	if len(c.rest) == 0 {
+		return 0, io.EOF // nobody reads behind it
+	}
+	n := copy(p, c.rest)
+	c.rest = c.rest[n:]
+	return n, nil
 }
 
 func (c *conn) Write(p []byte) (int, error) {
 	c.writing.Lock()
 	defer c.writing.Unlock()
-	n, err := c.Conn.Write(p)
-	c.sent.scan(p[:n], c.guard.sent)
-	return n, err
+	kind := byte(frameData)
+	c.sent.scan(p, func(f frame) { kind = f.kind; c.guard.sent(f) })
+	if kind == frameGoAway && c.sent.whole() && c.guard.verdict() != "" {
+		p = append(bytes.Clone(p[:len(p)-4]), enhanceYourCalm...)
+	}
+	return c.Conn.Write(p)
 }
 
-// Close leaves the end of the connection to serve. A client that has sent too much is told so.
+// enhanceYourCalm is the code of a GOAWAY, which is at its end, in the place of that for badFrame.
+const enhanceYourCalm = "\x00\x00\x00\x0b"
+
+// Close may be called more than once.
 func (c *conn) Close() error {
-	c.once.Do(func() {
-		defer close(c.closed)
-		if flood, last := c.guard.verdict(); flood != "" {
-			c.calm(flood, last)
-			return
-		}
-		_ = c.Conn.Close() // net/http has written all that it wanted to
-	})
-	return nil
-}
-
-// calm ends the server's side of a connection with GOAWAY, unless something else is stuck there.
-func (c *conn) calm(flood string, last uint32) {
-	if !c.writing.TryLock() {
-		_ = c.Conn.Close() // the client does not read
-		return
-	}
-	defer c.writing.Unlock()
-	_ = c.SetDeadline(time.Now().Add(lastWord)) // fails on a closed connection, as the write does
-	if !c.sent.whole() {
-		return
-	}
-	if _, err := c.Conn.Write(enhanceYourCalm(last, "too many "+flood)); err == nil {
-		c.closeWrite()
-	}
-}
-
-func (c *conn) closeWrite() {
-	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
-		_ = half.CloseWrite() // nobody is left to be told
-	}
-}
-
-// end waits for the end of the connection.
-func (c *conn) end() {
-	<-c.closed
-	if flood, _ := c.guard.verdict(); flood != "" {
-		_, _ = io.CopyN(io.Discard, c.Conn, lastRead) // until the client closes it, or the deadline
-	}
-	_ = c.Conn.Close()
-}
-
-// enhanceYourCalm is a GOAWAY frame (RFC 9113 6.8).
-func enhanceYourCalm(last uint32, why string) []byte {
-	const code = 0xb
-	size := 8 + len(why)
-	b := append(make([]byte, 0, headSize+size), byte(size>>16), byte(size>>8), byte(size), frameGoAway, 0, 0, 0, 0, 0)
-	b = binary.BigEndian.AppendUint32(b, last)
-	b = binary.BigEndian.AppendUint32(b, code)
-	return append(b, why...)
+	c.once.Do(func() { close(c.closed) })
+	return c.Conn.Close()
 }

@@ -40,24 +40,20 @@ type frames struct {
 // whole reports that the last frame has passed completely.
 func (f *frames) whole() bool { return f.preface+f.payload+f.have == 0 }
 
-// scan passes what comes next. It calls seen for every frame whose head is complete, and stops when
-// that returns false.
-func (f *frames) scan(p []byte, seen func(frame) bool) bool {
+// scan passes what comes next. It calls seen for every frame whose head is complete.
+func (f *frames) scan(p []byte, seen func(frame)) {
 	for len(p) > 0 {
-		if f.skip(&p, &f.preface); f.preface > 0 {
-			break
-		}
+		f.skip(&p, &f.preface)
 		if f.skip(&p, &f.payload); len(p) == 0 {
 			break
 		}
 		n := copy(f.head[f.have:f.wanted()], p)
 		f.have += n
 		p = p[n:]
-		if f.have == f.wanted() && !seen(f.take()) {
-			return false
+		if f.have == f.wanted() {
+			seen(f.take())
 		}
 	}
-	return true
 }
 
 func (f *frames) skip(p *[]byte, left *int) {

@@ -46,7 +46,7 @@ func TestFramesInPieces(t *testing.T) {
 		var got []frame
 		for rest := wire; len(rest) > 0; {
 			n := min(size, len(rest))
-			f.scan(rest[:n], func(x frame) bool { got = append(got, x); return true })
+			f.scan(rest[:n], func(x frame) { got = append(got, x) })
 			rest = rest[n:]
 		}
 		if diff := cmp.Diff(want, got, cmp.AllowUnexported(frame{})); diff != "" || !f.whole() {
@@ -60,7 +60,7 @@ func TestFramesCutShort(t *testing.T) {
 	wire = wire[:15+12+9+100] // within the data
 	for _, n := range []int{1, 8, 9, 14, 16, len(wire)} {
 		var f frames
-		f.scan(wire[:n], func(frame) bool { return true })
+		f.scan(wire[:n], func(frame) {})
 		if f.whole() {
 			t.Errorf("a frame is whole after %d bytes", n)
 		}
@@ -75,7 +75,7 @@ func FuzzFrames(f *testing.F) {
 			var f frames
 			for rest := wire; len(rest) > 0; {
 				n := min(size, len(rest))
-				f.scan(rest[:n], func(x frame) bool { all = append(all, x); return true })
+				f.scan(rest[:n], func(x frame) { all = append(all, x) })
 				rest = rest[n:]
 			}
 			return all

@@ -1,13 +1,9 @@
 package h2
 
 import (
-	"errors"
 	"sync"
 	"time"
 )
-
-// errFlood ends the reading of a connection on which too much of one kind has come.
-var errFlood = errors.New("h2: flood")
 
 // guard counts what a client makes a server do without asking for anything.
 type guard struct {
@@ -19,7 +15,6 @@ type guard struct {
 	resets        int
 	control       int
 	continuations int    // of the header block that is coming
-	last          uint32 // the highest stream of the client
 	flood         string // of what there was too much; empty: of nothing
 }
 
@@ -30,8 +25,8 @@ const (
 	codeClosed      = 0x5
 )
 
-// received counts a frame of the client. It returns false when that is one too many.
-func (g *guard) received(f frame) bool {
+// received counts a frame of the client.
+func (g *guard) received(f frame) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if f.kind != frameContinuation {
@@ -39,7 +34,6 @@ func (g *guard) received(f frame) bool {
 	}
 	switch f.kind {
 	case frameHeaders:
-		g.last = max(g.last, f.stream)
 		g.paid()
 	case frameContinuation:
 		g.continuations++
@@ -56,11 +50,10 @@ func (g *guard) received(f frame) bool {
 	default:
 		g.idle()
 	}
-	return g.flood == ""
 }
 
 // sent counts a frame of the server.
-func (g *guard) sent(f frame) bool {
+func (g *guard) sent(f frame) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch {
@@ -69,7 +62,6 @@ func (g *guard) sent(f frame) bool {
 	case f.kind == frameHeaders, f.kind == frameData:
 		g.paid()
 	}
-	return true // the client's next frame ends it
 }
 
 // paid lets one more frame without content pass.
@@ -99,9 +91,9 @@ func (g *guard) exceeds(n, limit int, what string) {
 	}
 }
 
-// verdict returns of what there was too much, and the highest stream of the client.
-func (g *guard) verdict() (flood string, last uint32) {
+// verdict tells of what there was too much; it is empty as long as all is well.
+func (g *guard) verdict() string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.flood, g.last
+	return g.flood
 }

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -15,7 +16,7 @@ import (
 
 // client is what the requests of one connection share.
 type client struct {
-	secure  bool
+	tls     func() *tls.ConnectionState // nil without TLS
 	since   time.Time
 	started atomic.Int64 // requests
 }
@@ -26,10 +27,12 @@ type contextKey struct{}
 func remember(ctx context.Context, c net.Conn) context.Context {
 	known := &client{since: time.Now()}
 	switch c := c.(type) {
-	case *secureConn:
-		known.secure = c.secure
-	case *tls.Conn:
-		known.secure = true
+	case *conn:
+		if c.state != nil {
+			known.tls = func() *tls.ConnectionState { return c.state }
+		}
+	case *tls.Conn: // before its handshake
+		known.tls = sync.OnceValue(func() *tls.ConnectionState { state := c.ConnectionState(); return &state })
 	}
 	return context.WithValue(ctx, contextKey{}, known)
 }
@@ -45,7 +48,10 @@ func (s *Settings) handler() http.Handler {
 		if s.isLast(known) {
 			w.Header().Set("Connection", "close") // net/http makes GOAWAY of it
 		}
-		if err := s.check(r, known.secure); err != nil {
+		if known.tls != nil {
+			r.TLS = known.tls() // whatever :scheme says
+		}
+		if err := s.check(r); err != nil {
 			s.Log.Debug("request refused", "client", r.RemoteAddr, "error", err)
 			refuse(w, err)
 			return

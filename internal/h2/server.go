@@ -16,6 +16,10 @@ type Server struct {
 	gate     *gate
 }
 
+// headSlack is how many times longer than HeaderBytes a head may be before net/http stops reading it.
+// It gives up the connection then, where this package answers 431.
+const headSlack = 4
+
 // NewServer returns a server that has not started anything. All requests stem from base.
 func NewServer(base context.Context, s Settings) *Server {
 	own := &Server{settings: s, gate: newGate()}
@@ -26,6 +30,7 @@ func NewServer(base context.Context, s Settings) *Server {
 	}
 	h.Protocols.SetUnencryptedHTTP2(true) // also over TLS, which has been dealt with before
 	own.settings.Configure(h)
+	h.MaxHeaderBytes *= headSlack
 	own.http = h
 	return own
 }
@@ -38,22 +43,18 @@ func (s *Server) Serve() error { return s.http.Serve(s.gate) }
 // been read from it already; state is that of its TLS, nil without.
 func (s *Server) ServeConn(raw net.Conn, ahead []byte, state *tls.ConnectionState) {
 	c := newConn(raw, ahead, &s.settings)
-	var served net.Conn = c
-	if state != nil {
-		c.secure = true
-		served = &secureConn{c, *state}
-	}
+	c.state = state
 	var until time.Time
 	if s.settings.HeaderTimeout > 0 {
 		until = time.Now().Add(s.settings.HeaderTimeout)
 	}
-	_ = raw.SetReadDeadline(until) // for the preface: net/http lifts it then
-	if !s.gate.pass(served) {
+	_ = raw.SetReadDeadline(until)                                                             // for the preface: net/http lifts it then
+	if tooOld := state != nil && state.Version < tls.VersionTLS12; tooOld || !s.gate.pass(c) { // RFC 9113 9.2
 		_ = raw.Close()
 		return
 	}
-	c.end()
-	if flood, _ := c.guard.verdict(); flood != "" {
+	<-c.closed
+	if flood := c.guard.verdict(); flood != "" {
 		s.settings.Log.Debug("HTTP/2 connection cut", "client", raw.RemoteAddr().String(), "too many", flood)
 	}
 }
