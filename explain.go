@@ -145,6 +145,9 @@ func target(c *filters.Context) string {
 func (e *explanation) added(c *filters.Context) {
 	for _, name := range slices.Sorted(maps.Keys(c.Out.Header)) {
 		if value := strings.Join(c.Out.Header[name], ", "); value != strings.Join(c.Request.Header[name], ", ") {
+			if value == c.RequestID {
+				value = "(random)"
+			}
 			e.line("adds", name+": "+value)
 		}
 	}

@@ -30,6 +30,7 @@ func TestReloadNamesWhatNeedsARestart(t *testing.T) {
 	values := map[string]string{
 		"server.http1.engine": "nethttp", "server.address": "127.0.0.9", "management.server.address": "127.0.0.9",
 		"server.http2.enabled": "true", "gateway.http2.max-frame-size": "98760", "gateway.http2.stream-window": "98760", "gateway.http2.connection-window": "98760",
+		"server.proxy-protocol.enabled": "true", "server.proxy-protocol.trusted-proxies": "10.0.0.0/8", "server.proxy-protocol.others": "serve",
 	}
 	var want []string
 	for _, k := range config.Keys() {

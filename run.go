@@ -109,15 +109,18 @@ func (g *Gateway) listen(ctx context.Context) ([]*server, error) {
 }
 
 func (g *Gateway) openProxy(ctx context.Context) (*server, error) {
-	return g.open(ctx, "proxy", g.config.Server.Address, g.config.Server.Port, g.proxyServer)
+	return g.open(ctx, proxy, g.config.Server.Address, g.config.Server.Port, g.proxyServer)
 }
 
 func (g *Gateway) openManagement(ctx context.Context) (*server, error) {
 	return g.open(ctx, management, g.config.Management.Address, g.config.Management.Port, g.managementServer)
 }
 
-// management is the name of the listener of the actuator endpoints.
-const management = "management"
+// The names of the listeners of proxied traffic and of the actuator endpoints.
+const (
+	proxy      = "proxy"
+	management = "management"
+)
 
 func (g *Gateway) managementServer(base context.Context) httpServer {
 	s := g.standardServer(base, g.Management())
@@ -131,7 +134,7 @@ func (g *Gateway) open(ctx context.Context, name, address string, port int, serv
 		return nil, fmt.Errorf("gozer: %s listener: %w", name, err)
 	}
 	base, end := context.WithCancel(g.Context(context.WithoutCancel(ctx)))
-	return &server{name, secure(listener, nil), serve(base), end}, nil
+	return &server{name, secure(g.introduced(name, listener), nil), serve(base), end}, nil
 }
 
 // shutDown drains in the order that Run documents.

@@ -38,6 +38,7 @@ func (s *snapshot) open(contexts *filters.Contexts, w http.ResponseWriter, r *ht
 	path, err := s.path(r)
 	c := contexts.New(w, r, path, start)
 	s.trust.Judge(c)
+	s.requestIDs.Assign(c)
 	c.Err = err
 	if limit := s.config.Gateway.Limits.MaxRequestBody; limit > 0 && c.Err == nil {
 		c.Err = c.LimitBody(limit)
@@ -123,7 +124,7 @@ func (g *Gateway) log(c *filters.Context) {
 		route = c.Route.ID
 	}
 	g.options.logger.Log(c.Request.Context(), level, "request failed", "method", c.Request.Method, "path", c.Path.Raw,
-		"route", route, "service", c.ServiceID, "status", c.Status(), "took", time.Since(c.Start), "error", c.Err)
+		"route", route, "service", c.ServiceID, "status", c.Status(), "took", time.Since(c.Start), "request", c.RequestID, "error", c.Err)
 }
 
 // clientsFault is not true of a response cut short: its status was good.

@@ -28,6 +28,7 @@ type snapshot struct {
 	discovered []string // the services that discovery knew
 	paths      routing.PathOptions
 	trust      *filters.Trust
+	requestIDs *filters.RequestIDs
 	table      *routing.Table
 	services   services
 	balancing  map[string]balancing // by service id
@@ -119,7 +120,7 @@ func (s services) ids() []string { return slices.Sorted(maps.Keys(s)) }
 // error it returns as much of one as could be built, for the sake of a complete
 // report; it must not serve.
 func (g *Gateway) build(cfg *config.Config) (*snapshot, error) {
-	s := &snapshot{config: cfg, discovered: g.hub.Services(), paths: pathOptions(cfg), trust: trust(cfg), pools: map[string]*pool{}, signatures: signatures()}
+	s := &snapshot{config: cfg, discovered: g.hub.Services(), paths: pathOptions(cfg), trust: trust(cfg), requestIDs: requestIDs(cfg), pools: map[string]*pool{}, signatures: signatures()}
 	s.management = g.managementOf(cfg)
 	secured := g.secure(s)
 	routes := s.route()

@@ -6,6 +6,7 @@ import (
 	"github.com/gozer-gateway/gozer/admin"
 	"github.com/gozer-gateway/gozer/filters"
 	"github.com/gozer-gateway/gozer/internal/http1"
+	"github.com/gozer-gateway/gozer/internal/proxyproto"
 	"github.com/gozer-gateway/gozer/lb"
 	"github.com/gozer-gateway/gozer/ribboncmd"
 	"github.com/gozer-gateway/gozer/telemetry/accesslog"
@@ -21,6 +22,8 @@ type state struct {
 	streams     *admin.Streams
 	accessLog   *accesslog.Writer
 	tls         *tlsState
+
+	introductions proxyproto.Counts
 
 	mu        sync.Mutex // guards the maps; used while building, not while serving
 	balancers map[string]*keptBalancer

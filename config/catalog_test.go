@@ -28,6 +28,9 @@ func TestKeys(t *testing.T) {
 			if strings.Contains(name, "mapper") {
 				sources.Set = append(sources.Set, "gateway.service-route-mapper.service-pattern=x", "gateway.service-route-mapper.route-pattern=y")
 			}
+			if strings.HasPrefix(name, "server.proxy-protocol.enabled") {
+				sources.Set = append(sources.Set, "server.proxy-protocol.trusted-proxies=10.0.0.0/8")
+			}
 			after, report := Load("", sources)
 			if report.Err() != nil {
 				t.Fatal(report)

@@ -19,6 +19,7 @@ func (b *builder) check() {
 	b.checkResilience()
 	b.checkTLS()
 	b.checkPorts()
+	b.checkTrust()
 	b.checkMapper()
 	b.checkRegistry()
 	if info, ok := b.info.masked().plain().(map[string]any); ok {

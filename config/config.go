@@ -55,6 +55,7 @@ type Server struct {
 	HTTP2         bool   // server.http2.enabled
 	// TrustedProxies may send X-Forwarded-* headers that are kept and appended to.
 	TrustedProxies []netip.Prefix
+	ProxyProtocol  ProxyProtocol
 	Error          ErrorPage
 }
 
@@ -276,6 +277,7 @@ type Gateway struct {
 	Resilience   Resiliences
 	AccessLog    AccessLog
 	TLS          UpstreamTLSs // towards upstreams
+	RequestID    RequestID
 }
 
 // HTTP2 is gateway.http2.*: what one connection of a client that speaks HTTP/2 may cost. Sizes are

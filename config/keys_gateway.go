@@ -38,6 +38,7 @@ func gatewayKeys() []Key {
 		duration("limits.tunnel-idle-timeout", "5m", "how long a connection that has switched protocols may be silent", time.Millisecond, time.Millisecond, func(g *Gateway) *time.Duration { return &g.Limits.TunnelIdleTimeout }),
 		row[Gateway]{name: "service-route-mapper.service-pattern", kind: "regular expression", verbatim: true, doc: "taken apart to make the path of a discovered service, with `(?P<name>…)` groups", set: setServicePattern},
 		row[Gateway]{name: "service-route-mapper.route-pattern", kind: "text", verbatim: true, doc: "that path, with `${name}` for the groups", set: parsed(textOf, func(g *Gateway) *string { return &g.Mapper.RoutePattern })},
+		dead[Gateway](Refused, "request-id.**", "of the request id only those listed here"),
 		dead[Gateway](Refused, "limits.**", "of the limits only those listed here"),
 		dead[Gateway](Refused, "compat.**", "of the switches only those listed here"),
 		dead[Gateway](Refused, "routes.**", "routes have what `zuul.routes` gives them"),

@@ -46,6 +46,8 @@ type memory struct {
 
 	executions [10]Execution
 	attempts   [4]Attempt
+
+	ids string // names for further requests
 }
 
 func newMemory() *memory {

@@ -13,7 +13,8 @@ type writer struct {
 	http.ResponseWriter
 	committed bool
 	status    int
-	written   int64 // bytes of the body
+	written   int64  // bytes of the body
+	echo, id  string // a field of the final response, and its value; empty for none
 }
 
 var _ io.ReaderFrom = (*writer)(nil)
@@ -40,6 +41,7 @@ func (w *writer) SendHead(status int, header http.Header, length int64) (sent bo
 	if !able || w.committed {
 		return false, nil
 	}
+	w.echoID(header)
 	sent, err = client.SendHead(status, header, length)
 	if sent {
 		w.commit(status)
@@ -77,6 +79,7 @@ func (w *writer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 func (w *writer) commit(status int) {
 	if !w.committed {
 		w.committed, w.status = true, status
+		w.echoID(w.Header())
 	}
 }
 

@@ -4,11 +4,14 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/gozer-gateway/gozer/filters"
 	"github.com/gozer-gateway/gozer/internal/errorbody"
 )
 
-func (f *sendError) body(r *http.Request, answer Answer) (contentType string, content []byte) {
+func (f *sendError) body(c *filters.Context, answer Answer) (contentType string, content []byte) {
+	r := c.Request
 	body := errorbody.New(answer.Status, f.message(r, answer), r.URL.EscapedPath())
+	body.RequestID = c.RequestID
 	if prefersHTML(r.Header["Accept"]) {
 		return "text/html;charset=UTF-8", body.HTML()
 	}

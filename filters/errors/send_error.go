@@ -103,7 +103,7 @@ func (f *sendError) send(c *filters.Context, answer Answer) {
 		w.WriteHeader(answer.Status)
 		return
 	}
-	contentType, content := f.body(c.Request, answer)
+	contentType, content := f.body(c, answer)
 	w.Header().Set("Content-Type", contentType)
 	w.Header().Set("Content-Length", strconv.Itoa(len(content)))
 	w.Header().Set("Cache-Control", "no-store")

@@ -18,6 +18,7 @@ type Body struct {
 	Error     string `json:"error"`
 	Message   string `json:"message"`
 	Path      string `json:"path"`
+	RequestID string `json:"requestId,omitempty"` // as Spring's WebFlux calls it
 }
 
 // New describes a failure that happens now. path is the request's, without its
@@ -51,13 +52,17 @@ const page = `<!DOCTYPE html>
 <body>
 <h1>%[1]d %[2]s</h1>
 <p>%[3]s</p>
-<p><code>%[4]s</code>, %[5]s</p>
+<p><code>%[4]s</code>, %[5]s%[6]s</p>
 </body>
 </html>
 `
 
 // HTML returns the body for browsers; its type is text/html;charset=UTF-8.
 func (b Body) HTML() []byte {
+	request := ""
+	if b.RequestID != "" {
+		request = ", request " + html.EscapeString(b.RequestID)
+	}
 	return fmt.Appendf(nil, page, b.Status, html.EscapeString(b.Error),
-		html.EscapeString(b.Message), html.EscapeString(b.Path), b.Timestamp)
+		html.EscapeString(b.Message), html.EscapeString(b.Path), b.Timestamp, request)
 }

@@ -95,6 +95,7 @@ type Server struct {
 	mu        sync.Mutex
 	listeners map[net.Listener]struct{} // guarded by mu, like all that follows
 	conns     roster                    // that the server looks after
+	expected  map[net.Conn]struct{}     // that are not introduced yet
 	taken     roster                    // whose handlers have hijacked them and are still at it
 	perClient map[netip.Addr]int
 	sweeping  bool

@@ -77,8 +77,17 @@ func (s *Server) forgetListener(l net.Listener) {
 
 // welcome starts to serve a connection if there is room for it.
 func (s *Server) welcome(base context.Context, conn net.Conn) {
-	c := newServerConn(base, s, conn)
 	s.Count.accept()
+	if i := introducedBy(conn); i != nil {
+		if s.expect(conn) {
+			go s.meet(base, conn, i)
+			return
+		}
+		s.Count.turnAway()
+		_ = conn.Close() // nothing was written to it
+		return
+	}
+	c := newServerConn(base, s, conn, conn.RemoteAddr())
 	if !s.admit(c) {
 		s.Count.turnAway()
 		s.log.Debug("too many connections", "client", c.remote)

@@ -61,9 +61,9 @@ func newWork(c *serverConn) *work {
 	return w
 }
 
-func newServerConn(base context.Context, s *Server, conn net.Conn) *serverConn {
-	c := &serverConn{server: s, conn: conn, base: base, remote: conn.RemoteAddr().String()}
-	if a, ok := conn.RemoteAddr().(*net.TCPAddr); ok {
+func newServerConn(base context.Context, s *Server, conn net.Conn, remote net.Addr) *serverConn {
+	c := &serverConn{server: s, conn: conn, base: base, remote: remote.String()}
+	if a, ok := remote.(*net.TCPAddr); ok {
 		c.client = a.AddrPort().Addr().Unmap().WithZone("")
 	}
 	c.socket = socketOf(conn)
@@ -73,7 +73,7 @@ func newServerConn(base context.Context, s *Server, conn net.Conn) *serverConn {
 
 // serve answers requests until the connection ends.
 func (c *serverConn) serve() {
-	c.reading.keep(phaseNew, c.server.clock.after(c.server.HeaderTimeout))
+	c.reading.keep(phaseNew, c.server.firstWait())
 	if !c.shakeHands() {
 		c.leave()
 		return

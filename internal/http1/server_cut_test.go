@@ -13,7 +13,7 @@ func TestCloseMeetsARequestThatBegins(t *testing.T) {
 	s.init()
 	near, far := net.Pipe()
 	defer far.Close()
-	c := newServerConn(t.Context(), s, near)
+	c := newServerConn(t.Context(), s, near, near.RemoteAddr())
 	c.in.init(near, s.pool)
 	c.in.makeRoom()
 	c.in.end = copy(c.in.buf.bytes, "GET / HTTP/1.1\r\nHost: g\r\n\r\n")

@@ -23,9 +23,17 @@ func (r *roster) remove(c *serverConn) {
 func (s *Server) admit(c *serverConn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closing.Load() || s.MaxConnections > 0 && len(s.conns)+len(s.taken) >= s.MaxConnections {
-		return false
-	}
+	return s.roomy() && s.enrol(c)
+}
+
+// roomy reports whether a further connection may come. It is called with s.mu held.
+func (s *Server) roomy() bool {
+	return !s.closing.Load() && (s.MaxConnections <= 0 || len(s.conns)+len(s.taken)+len(s.expected) < s.MaxConnections)
+}
+
+// enrol counts a connection in, unless its client has enough of them. It is called
+// with s.mu held.
+func (s *Server) enrol(c *serverConn) bool {
 	if s.MaxConnectionsPerClient > 0 && c.client.IsValid() {
 		if s.perClient[c.client] >= s.MaxConnectionsPerClient {
 			return false
@@ -66,7 +74,7 @@ func (s *Server) dismiss(c *serverConn) {
 
 // noteDrained ends Shutdown and the sweeper when the last connection is gone.
 func (s *Server) noteDrained() {
-	if len(s.conns) > 0 || !s.closing.Load() {
+	if len(s.conns)+len(s.expected) > 0 || !s.closing.Load() {
 		return
 	}
 	select {

@@ -26,6 +26,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 // connections, hijacked ones excepted. It does not wait for handlers.
 func (s *Server) Close() error {
 	s.stopAccepting()
+	s.forgetExpected()
 	for _, c := range s.connections() {
 		c.cutOff()
 	}
@@ -46,13 +47,13 @@ func (s *Server) stopAccepting() (drained bool) {
 		_ = l.Close() // nothing was written to it
 		delete(s.listeners, l)
 	}
-	return len(s.conns) == 0
+	return len(s.conns)+len(s.expected) == 0
 }
 
 // expireIdle ends the waits for requests of which nothing has come. A client
 // that has just connected gets a moment, for its request may be on its way.
 func (s *Server) expireIdle() {
-	moment := s.clock.after(500 * time.Millisecond)
+	moment := s.clock.after(lastMoment)
 	for _, c := range s.connections() {
 		state := c.reading.state.Load()
 		switch waiting, until := unpackVigil(state); {
@@ -62,6 +63,17 @@ func (s *Server) expireIdle() {
 			c.reading.replace(state, phaseNew, moment)
 		}
 	}
+}
+
+// lastMoment is what a client that has just connected gets at Shutdown.
+const lastMoment = 500 * time.Millisecond
+
+// firstWait is until when the first byte must have come on a new connection.
+func (s *Server) firstWait() uint64 {
+	if s.closing.Load() { // it had to be introduced first
+		return s.clock.after(lastMoment)
+	}
+	return s.clock.after(s.HeaderTimeout)
 }
 
 // cancelRequests ends the contexts of all requests.
