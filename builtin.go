@@ -28,6 +28,7 @@ func (g *Gateway) builtins(s *snapshot) []filters.Spec {
 		pre.PreDecoration(pre.Settings{
 			Table:            s.table,
 			AddProxyHeaders:  z.AddProxyHeaders,
+			Forwarded:        pre.Forwarded{Mode: cfg.Server.Forward.Forwarded, For: cfg.Server.Forward.ForwardedFor, By: cfg.Server.Forward.ForwardedBy},
 			AddHostHeader:    z.AddHostHeader,
 			SensitiveHeaders: z.SensitiveHeaders,
 			IgnoredHeaders:   z.IgnoredHeaders,

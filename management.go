@@ -24,6 +24,7 @@ func (g *Gateway) managementOf(cfg *config.Config) http.Handler {
 	m := cfg.Management
 	return admin.New(admin.Settings{
 		BasePath: m.BasePath,
+		Guard:    guard(&cfg.Management),
 		Include:  m.Include,
 		Exclude:  m.Exclude,
 		Version:  g.options.version,

@@ -38,6 +38,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 		running.Go(func() { failed <- s.serve() })
 	}
 	g.announce(servers)
+	g.warnOfOpenManagement()
 	g.ready.Store(true)
 	g.options.logger.Info("ready")
 	proxy, management := addresses(servers)

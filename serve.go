@@ -1,6 +1,7 @@
 package gozer
 
 import (
+	"cmp"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -37,9 +38,8 @@ func (s *snapshot) open(contexts *filters.Contexts, w http.ResponseWriter, r *ht
 	start := time.Now()
 	path, err := s.path(r)
 	c := contexts.New(w, r, path, start)
-	s.trust.Judge(c)
+	c.Err = cmp.Or(err, s.trust.Judge(c))
 	s.requestIDs.Assign(c)
-	c.Err = err
 	if limit := s.config.Gateway.Limits.MaxRequestBody; limit > 0 && c.Err == nil {
 		c.Err = c.LimitBody(limit)
 	}

@@ -4,20 +4,20 @@ import (
 	"net"
 	"net/http"
 
+	"github.com/gozer-gateway/gozer/admin"
 	"github.com/gozer-gateway/gozer/config"
 	"github.com/gozer-gateway/gozer/filters"
 	"github.com/gozer-gateway/gozer/internal/proxyproto"
 )
 
-// maxHops is more than there are proxies in any row.
-const maxHops = 64
-
 // trust is nil if nobody is trusted.
 func trust(cfg *config.Config) *filters.Trust {
-	if len(cfg.Server.TrustedProxies) == 0 {
+	f := &cfg.Server.Forward
+	proxies := f.Proxies()
+	if len(proxies) == 0 {
 		return nil
 	}
-	return &filters.Trust{Proxies: cfg.Server.TrustedProxies, MaxHops: maxHops}
+	return &filters.Trust{Proxies: proxies, MaxHops: f.MaxHops, Forwarded: f.Believe == config.Forwarded}
 }
 
 // requestIDs is nil if requests are to have none.
@@ -43,4 +43,18 @@ func (g *Gateway) introduced(name string, l net.Listener) net.Listener {
 		Counts:        &g.state.introductions,
 		Log:           g.options.logger,
 	})
+}
+
+// guard is that of the management endpoints.
+func guard(m *config.Management) admin.Guard {
+	return admin.Guard{Token: m.Token, Open: m.Loopback(), Reads: m.Protect == config.All}
+}
+
+// warnOfOpenManagement says at the start that nobody without a certificate will be
+// able to change anything.
+func (g *Gateway) warnOfOpenManagement() {
+	if m := &g.config.Management; m.Port >= 0 && !m.Loopback() && m.Token == "" {
+		g.options.logger.Warn("the management listener is not on loopback and has no management.server.token: "+
+			"what changes something is refused unless it comes with a verified client certificate", "address", m.Address)
+	}
 }

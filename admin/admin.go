@@ -28,6 +28,9 @@ type Settings struct {
 	// ids, "*" for all. Exclude wins. With an empty Include nothing is served.
 	Include, Exclude []string
 
+	// Guard says who may change something.
+	Guard Guard
+
 	// Version of the program, for the info endpoint.
 	Version string
 
@@ -93,7 +96,7 @@ func New(s Settings, v View) http.Handler {
 	a.register()
 	protection := http.NewCrossOriginProtection() // a web page must not refresh the routes of its reader's gateway
 	protection.SetDenyHandler(http.HandlerFunc(forbidden))
-	return guard(protection.Handler(a.router))
+	return guard(protection.Handler(a.protect(a.router)))
 }
 
 type api struct {

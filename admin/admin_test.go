@@ -67,7 +67,7 @@ func (c *commands) Force(key string, o ribboncmd.Override) bool {
 
 func (c *commands) Reset(key string) bool { return c.Force(key, ribboncmd.NotForced) }
 
-var everything = admin.Settings{BasePath: "/actuator", Include: []string{"*"}, Version: "1.2.3"}
+var everything = admin.Settings{BasePath: "/actuator", Include: []string{"*"}, Version: "1.2.3", Guard: admin.Guard{Open: true}}
 
 func ask(t *testing.T, s admin.Settings, g *gateway, request string, header ...string) *httptest.ResponseRecorder {
 	t.Helper()
@@ -390,7 +390,7 @@ func TestExposure(t *testing.T) {
 		"the index is always on": {nil, nil, "GET /actuator", 200},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := admin.Settings{BasePath: "/actuator", Include: row.include, Exclude: row.exclude}
+			s := admin.Settings{BasePath: "/actuator", Include: row.include, Exclude: row.exclude, Guard: admin.Guard{Open: true}}
 			if got := ask(t, s, &gateway{}, row.request); got.Code != row.status {
 				t.Errorf("%d %s", got.Code, got.Body)
 			}

@@ -55,6 +55,10 @@ func other(k Key) string {
 		return "true"
 	case strings.HasPrefix(k.Type, "share"):
 		return "0.217"
+	case k.Name == "management.server.token":
+		return "a-token-of-management"
+	case strings.HasSuffix(k.Name, "forwarded-by"):
+		return "_edge"
 	case strings.HasSuffix(k.Name, "hash-on"):
 		return "path"
 	case strings.Contains(k.Type, ", ") && !strings.HasPrefix(k.Type, "duration"):

@@ -4,7 +4,6 @@
 package config
 
 import (
-	"net/netip"
 	"strconv"
 	"time"
 )
@@ -53,10 +52,9 @@ type Server struct {
 	MaxHeaderSize int64  // bytes
 	Engine        string // Native or NetHTTP
 	HTTP2         bool   // server.http2.enabled
-	// TrustedProxies may send X-Forwarded-* headers that are kept and appended to.
-	TrustedProxies []netip.Prefix
-	ProxyProtocol  ProxyProtocol
-	Error          ErrorPage
+	Forward       ForwardHeaders
+	ProxyProtocol ProxyProtocol
+	Error         ErrorPage
 }
 
 // The values of server.http1.engine: what speaks HTTP/1.1 on the proxy's both sides.
@@ -77,6 +75,8 @@ type Management struct {
 	BasePath string
 	Include  []string // endpoint ids, "*" for all
 	Exclude  []string // wins over Include
+	Token    string   // a secret; empty: there is none
+	Protect  string   // "writes" or All
 }
 
 // Zuul is zuul.*, without the keys that only a servlet container understands.

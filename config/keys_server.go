@@ -18,7 +18,6 @@ func serverKeys() []Key {
 		shutdownMode(),
 		size("server.max-http-request-header-size", "8KB", "most bytes of a request's line and headers", mostHead, func(c *Config) *int64 { return &c.Server.MaxHeaderSize }),
 		size("server.max-http-header-size", "(see above)", "older name of `server.max-http-request-header-size`", mostHead, func(c *Config) *int64 { return &c.Server.MaxHeaderSize }),
-		row[Config]{name: "server.forward-headers.trusted-proxies", kind: "list of CIDRs", doc: "peers whose X-Forwarded-* headers are kept and appended to; from anybody else they are replaced", set: setTrustedProxies},
 		choice("server.http1.engine", "native", "what speaks HTTP/1.1 with clients and upstreams: the gateway's own code, or the standard library's", []string{Native, NetHTTP}, func(c *Config) *string { return &c.Server.Engine }),
 		choice("server.error.include-message", "always", "whether the error body says what went wrong", []string{"always", "never", "on-param"}, func(c *Config) *string { return &c.Server.Error.IncludeMessage }),
 	), lift("", root, append(deadServerKeys(), servletAccessLogKeys()...)...)...)
@@ -38,7 +37,6 @@ func deadServerKeys() []row[Config] {
 		dead[Config](Ignored, "server.error.whitelabel.enabled", "browsers always get the plain page"),
 		only[Config](Ignored, "server.error.include-stacktrace", "never", "there is no stack trace to include"),
 		only[Config](Ignored, "server.error.include-binding-errors", "never", "there is no binding"),
-		dead[Config](Ignored, "server.forward-headers-strategy", "use `server.forward-headers.trusted-proxies`"),
 		dead[Config](Ignored, "server.use-forward-headers", "use `server.forward-headers.trusted-proxies`"),
 		dead[Config](Ignored, "server.connection-timeout", "use `gateway.limits.idle-timeout`"),
 		dead[Config](Ignored, "server.server-header", "the gateway adds no Server header"),
@@ -68,14 +66,6 @@ func shutdownMode() row[Config] {
 	return r
 }
 
-func setTrustedProxies(c *Config, v *node) error {
-	proxies, err := each(v, prefixOf)
-	if err == nil {
-		c.Server.TrustedProxies = proxies
-	}
-	return err
-}
-
 func prefixOf(v *node) (netip.Prefix, error) {
 	entry, err := filled(v)
 	if err != nil {
@@ -94,6 +84,8 @@ func prefixOf(v *node) (netip.Prefix, error) {
 func managementKeys() []Key {
 	return lift("", root,
 		number("management.server.port", "8081", "port of the management listener; -1 switches it off, 0 means any free one", -1, 65535, func(c *Config) *int { return &c.Management.Port }),
+		row[Config]{name: "management.server.token", kind: "text", doc: "opens the endpoints to `Authorization: Bearer`, 16 characters at least; off loopback nothing can be changed without it or a client certificate", set: parsed(tokenOf, func(c *Config) *string { return &c.Management.Token })},
+		choice("management.server.protect", "writes", "what needs the token or certificate: what changes something, or all but the probes", []string{"writes", All}, func(c *Config) *string { return &c.Management.Protect }),
 		text("management.server.address", "127.0.0.1", "address of the management listener", func(c *Config) *string { return &c.Management.Address }),
 		text("management.endpoints.web.base-path", "/actuator", "path in front of every endpoint", func(c *Config) *string { return &c.Management.BasePath }),
 		texts("management.endpoints.web.exposure.include", "*", "endpoints that are served", func(c *Config) *[]string { return &c.Management.Include }),

@@ -92,3 +92,34 @@ func TestRequestIDs(t *testing.T) {
 		eventually(t, "the log names it", func() bool { return trusting.Log.Count("request="+id) == 1 })
 	})
 }
+
+func TestManagementOffLoopback(t *testing.T) {
+	const token = "a-token-of-management"
+	base := "zuul.routes.url: {path: /url/**, url: 'http://127.0.0.1:1'}\n"
+	post := func(g *gateway, header http.Header) int {
+		t.Helper()
+		_, port, _ := net.SplitHostPort(g.Admin)
+		a, err := send(t.Context(), http.MethodPost, "http://127.0.0.1:"+port+"/actuator/routes", header, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a.Status
+	}
+	outside := start{yaml: base, args: []string{"--set", "management.server.address=0.0.0.0"}}.ready(t)
+	if got := post(outside, nil); got != http.StatusForbidden || outside.Log.Count("management listener is not on loopback") != 1 {
+		t.Errorf("C225 without a token: %d\n%s", got, outside.Log)
+	}
+	guarded := start{
+		yaml: base + "management.server.token: ${MANAGEMENT_TOKEN}\nlogging.level.root: debug\n",
+		args: []string{"--set", "management.server.address=0.0.0.0"}, env: []string{"MANAGEMENT_TOKEN=" + token},
+	}.ready(t)
+	if got := post(guarded, nil); got != http.StatusUnauthorized {
+		t.Errorf("C225 without the token: %d", got)
+	}
+	if got := post(guarded, http.Header{"Authorization": {"Bearer " + token}}); got != http.StatusOK {
+		t.Errorf("C225 with the token: %d", got)
+	}
+	if guarded.Log.Count(token) != 0 {
+		t.Errorf("C225 the log tells the token:\n%s", guarded.Log)
+	}
+}

@@ -23,6 +23,10 @@ type Origin struct {
 	// one.
 	Host string
 
+	// Chain is the believed way from the client to the peer, as X-Forwarded-For
+	// has it, where Forwarded is what is believed; empty otherwise.
+	Chain string
+
 	// Proxied says that the peer is a trusted proxy.
 	Proxied bool
 }

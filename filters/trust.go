@@ -2,6 +2,7 @@ package filters
 
 import (
 	"net"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -16,22 +17,33 @@ type Trust struct {
 	// Proxies are the networks of the proxies that are believed.
 	Proxies forwarded.Proxies
 
-	// MaxHops bounds how many members of a list are looked at and passed on.
+	// MaxHops bounds how many members of a list are looked at.
 	MaxHops int
+
+	// Forwarded makes Forwarded (RFC 7239) what is believed, instead of
+	// X-Forwarded-*. Never both: most proxies write one and let clients
+	// write the other.
+	Forwarded bool
 }
 
 // Judge decides where a request comes from and lets what a trusted proxy says
 // through to Out. Nobody else's word gets there. The front doors call it before
-// the filters run. Nil trusts nobody.
-func (t *Trust) Judge(c *Context) {
+// the filters run. Nil trusts nobody. The error refuses a request of a trusted
+// proxy that cannot be told from what its client may have written.
+func (t *Trust) Judge(c *Context) error {
 	if t == nil || len(t.Proxies) == 0 {
-		return
+		return nil
 	}
 	o := direct(c.Request)
-	if o.Proxied = t.Proxies.Include(o.Addr); o.Proxied {
+	var err error
+	switch o.Proxied = t.Proxies.Include(o.Addr); {
+	case o.Proxied && t.Forwarded:
+		err = t.believeForwarded(c, &o)
+	case o.Proxied:
 		t.believe(c, &o)
 	}
 	c.origin, c.judged = o, true
+	return err
 }
 
 func (t *Trust) believe(c *Context, o *Origin) {
@@ -41,10 +53,34 @@ func (t *Trust) believe(c *Context, o *Origin) {
 	o.believeScheme(forwarded.FromEnd(h[forwarded.Proto], hops))
 	o.believeHost(forwarded.FromEnd(h[forwarded.Host], hops), forwarded.FromEnd(h[forwarded.Port], hops))
 	for name, values := range h {
-		if forwarded.IsClaim(name) {
+		switch {
+		case name == forwarded.Forwarded || !forwarded.IsClaim(name):
+		case name == forwarded.RealIP: // it may be the client's own invention
+			if o.Addr.IsValid() {
+				c.Out.SetField(name, o.Addr.String())
+			}
+		default:
 			c.Out.Header[name] = slices.Clip(values)
 		}
 	}
+}
+
+func (t *Trust) believeForwarded(c *Context, o *Origin) error {
+	lines := c.Request.Header[forwarded.Forwarded]
+	if len(lines) == 0 {
+		return nil
+	}
+	elements, ok := forwarded.Parse(lines)
+	if !ok {
+		return Refuse(http.StatusBadRequest, "Malformed Forwarded field")
+	}
+	var said forwarded.Element
+	o.Addr, said = t.Proxies.WalkElements(o.Addr, elements, t.MaxHops)
+	o.believeScheme(said.Proto)
+	o.believeHost(said.Host, "")
+	o.Chain = forwarded.ToFor(elements)
+	c.Out.Header[forwarded.Forwarded] = slices.Clip(lines)
+	return nil
 }
 
 func (o *Origin) believeScheme(proto string) {

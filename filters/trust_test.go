@@ -1,6 +1,8 @@
 package filters_test
 
 import (
+	"errors"
+	"net/http"
 	"net/netip"
 	"testing"
 
@@ -111,9 +113,57 @@ func TestOrigin(t *testing.T) {
 	}
 }
 
+func TestOriginByForwarded(t *testing.T) {
+	const spoofed = "for=6.6.6.6;host=evil.test;proto=ftp"
+	tests := map[string]struct {
+		remote string
+		lines  []string
+		want   origin
+		chain  string
+	}{
+		"F09 of others":          {"192.0.2.1:1", []string{spoofed}, origin{"192.0.2.1", "http", "g.test", false}, ""},
+		"F09 a client lies":      {"10.0.0.1:1", []string{spoofed + `, for="[2001:db8::1]:4711";host="shop.test:8443";proto=HTTPS`}, origin{"2001:db8::1", "https", "shop.test:8443", true}, "6.6.6.6, 2001:db8::1"},
+		"F02 lines, two proxies": {"10.0.0.1:1", []string{spoofed, "for=203.0.113.9;host=shop.test", "for=10.0.0.2;host=inner.test"}, origin{"203.0.113.9", "http", "shop.test", true}, "6.6.6.6, 203.0.113.9, 10.0.0.2"},
+		"F05 unknown":            {"10.0.0.1:1", []string{"for=unknown;proto=https"}, origin{"10.0.0.1", "https", "g.test", true}, "unknown"},
+		"nothing":                {"10.0.0.1:1", nil, origin{"10.0.0.1", "http", "g.test", true}, ""},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			trust := trusting("10.0.0.0/8")
+			trust.Forwarded = true
+			options := []filtertest.Option{filtertest.RemoteAddr(test.remote), filtertest.Trust(trust), filtertest.Header(forwarded.For, "7.7.7.7")}
+			for _, line := range test.lines {
+				options = append(options, filtertest.Header("Forwarded", line))
+			}
+			c := filtertest.New(t, "GET http://g.test/", options...)
+			if diff := cmp.Diff(test.want, originOf(c)); diff != "" || c.Origin().Chain != test.chain || c.Err != nil {
+				t.Errorf("%q %v, -want +got\n%s", c.Origin().Chain, c.Err, diff)
+			}
+			if got := c.Out.Header.Get(forwarded.For); got != "" {
+				t.Errorf("F08 the other family goes upstream: %s", got)
+			}
+		})
+	}
+	t.Run("a quote that swallows what the proxy has added", func(t *testing.T) {
+		trust := trusting("192.0.2.0/24")
+		trust.Forwarded = true
+		c := filtertest.New(t, "GET /", filtertest.Trust(trust), filtertest.Header("Forwarded", `for="6.6.6.6, for=203.0.113.9`))
+		if refused, ok := errors.AsType[*filters.StatusError](c.Err); !ok || refused.Status != http.StatusBadRequest {
+			t.Errorf("%v", c.Err)
+		}
+	})
+}
+
+func TestRealIPIsThatOfTheClient(t *testing.T) {
+	c := filtertest.New(t, "GET /", filtertest.Trust(trusting("192.0.2.0/24")), filtertest.Header(forwarded.For, "203.0.113.9"), filtertest.Header(forwarded.RealIP, "6.6.6.6"))
+	if got := c.Out.Header[forwarded.RealIP]; len(got) != 1 || got[0] != "203.0.113.9" {
+		t.Errorf("C251 X-Real-IP goes upstream as %q", got)
+	}
+}
+
 func TestNobodyElsesWordTravels(t *testing.T) {
 	claims := []string{
-		forwarded.For, forwarded.Host, forwarded.Proto, forwarded.Port, forwarded.Prefix, forwarded.RealIP, forwarded.Forwarded,
+		forwarded.For, forwarded.Host, forwarded.Proto, forwarded.Port, forwarded.Prefix, forwarded.RealIP,
 		"X-Forwarded-Client-Cert", "X-Forwarded-User",
 	}
 	for name, test := range map[string]struct {
@@ -144,7 +194,7 @@ func TestJudgeAllocates(t *testing.T) {
 		var lent filters.Contexts
 		got := testing.AllocsPerRun(200, func() {
 			c := lent.New(like.Writer(), like.Request, like.Path, like.Start)
-			trust.Judge(c)
+			_ = trust.Judge(c)
 			if !c.Origin().Addr.IsValid() {
 				t.Error("no address")
 			}

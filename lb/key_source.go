@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
 	"strings"
 )
 
@@ -25,24 +26,26 @@ func ParseKeySource(text string) (KeySource, error) {
 	return KeySource{kind, name}, nil
 }
 
-// Of is the key of a request, nil without one. The address is the first that goes on to
-// the server in X-Forwarded-For, else that of the connection.
-func (k KeySource) Of(r *http.Request, outbound http.Header) any {
+// ByAddress reports whether the key is the client's address.
+func (k KeySource) ByAddress() bool { return k.kind == "address" }
+
+// Of is the key of a request, nil without one. client is the client's address as far as
+// it can be believed; without one it is that of the connection.
+func (k KeySource) Of(r *http.Request, client netip.Addr) any {
 	if k.kind == "" {
 		return nil
 	}
-	if text := k.text(r, outbound); text != "" {
+	if text := k.text(r, client); text != "" {
 		return text
 	}
 	return nil
 }
 
-func (k KeySource) text(r *http.Request, outbound http.Header) string {
+func (k KeySource) text(r *http.Request, client netip.Addr) string {
 	switch k.kind {
 	case "address":
-		first, _, _ := strings.Cut(outbound.Get("X-Forwarded-For"), ",")
-		if first = strings.TrimSpace(first); first != "" {
-			return first
+		if client.IsValid() {
+			return client.String()
 		}
 		if host, _, err := net.SplitHostPort(r.RemoteAddr); err == nil {
 			return host

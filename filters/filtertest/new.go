@@ -73,7 +73,7 @@ func New(tb testing.TB, request string, opts ...Option) *filters.Context {
 	target, _, _ := strings.Cut(x.request.RequestURI, "?")
 	path, err := routing.ParsePath(target, routing.PathOptions{})
 	c := filters.NewContext(httptest.NewRecorder(), x.request, path, time.Now())
-	x.trust.Judge(c)
+	c.Err = x.trust.Judge(c)
 	if err != nil {
 		c.Err = &filters.StatusError{Status: http.StatusBadRequest, Cause: "Unsafe path", Err: err}
 	}

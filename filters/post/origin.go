@@ -12,6 +12,9 @@ import (
 // origin returns scheme, host and port that the client used for the gateway,
 // without a default port.
 func origin(c *filters.Context) string {
+	if o := c.Origin(); o.Proxied {
+		return o.Scheme + "://" + withoutDefaultPort(&url.URL{Scheme: o.Scheme, Host: o.Host})
+	}
 	scheme := forwarded(c, "X-Forwarded-Proto")
 	if scheme == "" {
 		scheme = "http"

@@ -15,7 +15,7 @@ func decorate(tb testing.TB, lent *filters.Contexts, f filters.Filter, trust *fi
 	tb.Helper()
 	c := lent.New(like.Writer(), like.Request, like.Path, like.Start)
 	defer lent.Recycle(c)
-	trust.Judge(c)
+	_ = trust.Judge(c)
 	if !f.ShouldFilter(c) {
 		tb.Fatal("it stands aside")
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/gozer-gateway/gozer/filters"
+	said "github.com/gozer-gateway/gozer/internal/forwarded"
 	"github.com/gozer-gateway/gozer/internal/headers"
 	"github.com/gozer-gateway/gozer/routing"
 )
@@ -12,7 +13,7 @@ import (
 // addForwarded writes X-Forwarded-* by the table of zuul.md 4.3. Received
 // values that are still there come from a trusted peer and are appended to.
 func addForwarded(c *filters.Context, host headers.Authority, prefix string) {
-	f := forwarded{c}
+	f := fields{c}
 	scheme := schemeOf(c.Request)
 	protos, _ := f.received("X-Forwarded-Proto") // before it is written
 	f.write("X-Forwarded-Port", func(in []string) string { return ports(first(in), first(protos), portOf(host, scheme)) })
@@ -24,12 +25,12 @@ func addForwarded(c *filters.Context, host headers.Authority, prefix string) {
 	f.write("X-Forwarded-For", func(in []string) string { return forwardedFor(in, addressOf(c.Request.RemoteAddr)) })
 }
 
-// forwarded writes the fields of one request.
-type forwarded struct{ c *filters.Context }
+// fields are those of one request.
+type fields struct{ c *filters.Context }
 
 // write sets a field to what value makes of the received lines, unless the
 // field is ignored, a filter has set it, or there is nothing to say.
-func (f forwarded) write(name string, value func(received []string) string) {
+func (f fields) write(name string, value func(received []string) string) {
 	received, free := f.received(name)
 	if !free || f.c.IgnoresHeader(name) {
 		return
@@ -40,12 +41,28 @@ func (f forwarded) write(name string, value func(received []string) string) {
 }
 
 // received returns the received lines of a field; false if a filter has set it.
-func (f forwarded) received(name string) ([]string, bool) {
+func (f fields) received(name string) ([]string, bool) {
 	now := f.c.Out.Header[name]
+	if chain := f.c.Origin().Chain; now == nil && chain != "" {
+		return f.converted(name, chain), true
+	}
 	if now == nil || headers.Inherited(now, f.c.Request.Header[name]) {
 		return now, true
 	}
 	return nil, false
+}
+
+// converted returns what Forwarded has said in the place of another field.
+func (f fields) converted(name, chain string) []string {
+	switch o := f.c.Origin(); name {
+	case said.For:
+		return []string{chain}
+	case said.Proto:
+		return []string{o.Scheme}
+	case said.Host:
+		return []string{o.Host}
+	}
+	return nil
 }
 
 func first(values []string) string {
@@ -109,12 +126,15 @@ func joinPrefix(incoming, prefix string) string {
 	return routing.JoinURLPath(incoming, prefix)
 }
 
+// trimList takes away empty members at the ends.
+func trimList(line string) string { return strings.Trim(line, ", \t") }
+
 // forwardedFor makes one line of the received ones and puts the peer at its
 // end, where it may stand already.
 func forwardedFor(lines []string, peer string) string {
 	chain := ""
 	for _, line := range lines {
-		chain = join(chain, ", ", strings.Trim(line, ", \t"))
+		chain = join(chain, ", ", trimList(line))
 	}
 	last := chain[strings.LastIndexByte(chain, ',')+1:]
 	if strings.TrimSpace(last) == peer {

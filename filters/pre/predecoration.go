@@ -19,6 +19,9 @@ type Settings struct {
 	// upstreams about the client in X-Forwarded-*.
 	AddProxyHeaders bool
 
+	// Forwarded is the field of RFC 7239 that they get besides.
+	Forwarded Forwarded
+
 	// AddHostHeader (zuul.add-host-header) sends the client's Host upstream.
 	AddHostHeader bool
 
@@ -45,6 +48,7 @@ func PreDecoration(s Settings) filters.Spec { //nolint:revive // the filter is c
 type preDecoration struct {
 	table           *routing.Table
 	addProxyHeaders bool
+	forwarded       Forwarded
 	addHostHeader   bool
 
 	ignored    headers.Set                    // on routes without a list of their own
@@ -57,6 +61,7 @@ func newPreDecoration(s Settings) *preDecoration {
 	p := &preDecoration{
 		table:           s.Table,
 		addProxyHeaders: s.AddProxyHeaders,
+		forwarded:       s.Forwarded,
 		addHostHeader:   s.AddHostHeader,
 		ignored:         headers.NewSet(slices.Concat(s.IgnoredHeaders, s.SensitiveHeaders)...),
 		ignoredFor:      map[*routing.Route]headers.Set{},
@@ -103,6 +108,7 @@ func (p *preDecoration) decorate(c *filters.Context, m routing.Match, host heade
 		c.ServiceID = m.Route.ServiceID
 	}
 	if p.addProxyHeaders {
+		p.forwarded.write(c)
 		addForwarded(c, host, m.Route.ForwardedPrefix)
 	}
 	if p.addHostHeader && c.Out.Host == "" {

@@ -3,6 +3,7 @@ package route
 import (
 	"context"
 	"net/http"
+	"net/netip"
 
 	"github.com/gozer-gateway/gozer/filters"
 	"github.com/gozer-gateway/gozer/lb"
@@ -23,7 +24,11 @@ func (s *Service) key(c *filters.Context) any {
 	if c.LoadBalancerKey != nil {
 		return c.LoadBalancerKey
 	}
-	return s.Key.Of(c.Request, c.Out.Header)
+	var client netip.Addr
+	if s.Key.ByAddress() {
+		client = c.Origin().Addr
+	}
+	return s.Key.Of(c.Request, client)
 }
 
 // Services finds a service by id. It is called for every request, from any

@@ -19,6 +19,7 @@ import (
 type serverConn struct {
 	server *Server
 	conn   net.Conn
+	given  net.Conn        // conn, or what it is wrapped in to tell whose it is
 	base   context.Context //nolint:containedctx // the parent of the requests' contexts, which are values of this type's
 	socket syscall.RawConn // nil if it cannot be told whether the client has left
 	pusher pusher          // without a socket for TLS, and where it cannot be had
@@ -62,7 +63,7 @@ func newWork(c *serverConn) *work {
 }
 
 func newServerConn(base context.Context, s *Server, conn net.Conn, remote net.Addr) *serverConn {
-	c := &serverConn{server: s, conn: conn, base: base, remote: remote.String()}
+	c := &serverConn{server: s, conn: conn, given: conn, base: base, remote: remote.String()}
 	if a, ok := remote.(*net.TCPAddr); ok {
 		c.client = a.AddrPort().Addr().Unmap().WithZone("")
 	}

@@ -30,6 +30,7 @@ func introducedBy(conn net.Conn) introduced {
 func (s *Server) meet(base context.Context, conn net.Conn, i introduced) {
 	err := i.Introduce()
 	c := newServerConn(base, s, itself(conn, i), conn.RemoteAddr())
+	c.given = conn
 	switch {
 	case s.admitExpected(c, conn, err):
 		c.serve()

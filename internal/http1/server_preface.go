@@ -27,6 +27,6 @@ func (c *serverConn) greeted() bool {
 	received := bytes.Clone(c.in.buffered())
 	c.in.drop()
 	c.work = nil
-	c.server.Preface(c.conn, received)
+	c.server.Preface(c.given, received)
 	return true
 }

@@ -1,0 +1,82 @@
+package admin_test
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/gozer-gateway/gozer/admin"
+)
+
+func TestGuard(t *testing.T) {
+	const token = "a-token-of-management"
+	open, closed := admin.Guard{Open: true}, admin.Guard{}
+	withToken, everything := admin.Guard{Open: true, Token: token}, admin.Guard{Token: token, Reads: true}
+	const bearer = "Bearer " + token
+	tests := map[string]struct {
+		guard         admin.Guard
+		request       string
+		authorization string
+		certificate   bool
+		want          int
+	}{
+		"loopback, a write":                       {open, "POST /actuator/routes", "", false, 200},
+		"elsewhere, a write":                      {closed, "POST /actuator/routes", "", false, 403},
+		"elsewhere, a write to the old path":      {closed, "POST /routes", "", false, 403},
+		"elsewhere, a write with any token":       {closed, "POST /actuator/routes", "Bearer ", false, 403},
+		"elsewhere, a write that there is not":    {closed, "DELETE /actuator/none", "", false, 403},
+		"elsewhere, a write with a certificate":   {closed, "POST /actuator/routes", "", true, 200},
+		"elsewhere, a read":                       {closed, "GET /actuator/routes", "", false, 200},
+		"with a token, a write without":           {withToken, "POST /actuator/routes", "", false, 401},
+		"with a token, a write":                   {withToken, "POST /actuator/routes", bearer, false, 200},
+		"with a token, in other letters":          {withToken, "POST /actuator/routes", "bearer " + token, false, 200},
+		"with a token, a wrong one":               {withToken, "POST /actuator/routes", bearer + "x", false, 401},
+		"with a token, a part of it":              {withToken, "POST /actuator/routes", bearer[:20], false, 401},
+		"with a token, another scheme":            {withToken, "POST /actuator/routes", "Basic " + token, false, 401},
+		"with a token, a write by certificate":    {withToken, "POST /actuator/routes", "", true, 200},
+		"with a token, a read":                    {withToken, "GET /actuator/routes", "", false, 200},
+		"everything is guarded, a read":           {everything, "GET /actuator/routes", "", false, 401},
+		"everything is guarded, a read with it":   {everything, "HEAD /actuator/routes", bearer, false, 200},
+		"everything is guarded, liveness":         {everything, "GET /actuator/health/liveness", "", false, 200},
+		"everything is guarded, readiness":        {everything, "GET /actuator/health/readiness", "", false, 200},
+		"everything is guarded, health":           {everything, "GET /actuator/health", "", false, 401},
+		"everything is guarded, a path like that": {everything, "GET /actuator/health/liveness/../../routes", "", false, 401},
+		"everything is guarded, a write there":    {everything, "POST /actuator/health/liveness", "", false, 401},
+	}
+	for name, test := range tests {
+		t.Run("C225 "+name, func(t *testing.T) {
+			s := admin.Settings{BasePath: "/actuator", Include: []string{"*"}, Guard: test.guard}
+			refreshed := false
+			g := &gateway{refresh: func() error { refreshed = true; return nil }}
+			method, target, _ := strings.Cut(test.request, " ")
+			r := httptest.NewRequestWithContext(t.Context(), method, target, http.NoBody)
+			if test.authorization != "" {
+				r.Header.Set("Authorization", test.authorization)
+			}
+			if test.certificate {
+				r.TLS = &tls.ConnectionState{VerifiedChains: [][]*x509.Certificate{{{}}}}
+			}
+			w := httptest.NewRecorder()
+			admin.New(s, g).ServeHTTP(w, r)
+			if w.Code != test.want || refreshed != (test.want == 200 && method == http.MethodPost) {
+				t.Errorf("%d, refreshed %v: %s", w.Code, refreshed, w.Body)
+			}
+			if strings.Contains(w.Body.String(), token) || (w.Code == 401) != (w.Header().Get("WWW-Authenticate") != "") {
+				t.Errorf("%v %s", w.Header(), w.Body)
+			}
+		})
+	}
+}
+
+func TestGuardOfCertificatesThatNobodyVerified(t *testing.T) {
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/actuator/routes", http.NoBody)
+	r.TLS = &tls.ConnectionState{PeerCertificates: []*x509.Certificate{{}}}
+	w := httptest.NewRecorder()
+	admin.New(admin.Settings{BasePath: "/actuator", Include: []string{"*"}}, &gateway{}).ServeHTTP(w, r)
+	if w.Code != http.StatusForbidden {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}
