@@ -175,3 +175,21 @@ func TestCloseEndsTheUnknown(t *testing.T) {
 		}
 	}
 }
+
+func TestServerHandsOverTheAnnouncedAddress(t *testing.T) {
+	const preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+	seen := make(chan string, 1)
+	s := &http1.Server{Handler: http.HandlerFunc(whose), Preface: func(conn net.Conn, received []byte) {
+		rest := make([]byte, 4)
+		_, err := io.ReadFull(io.MultiReader(strings.NewReader(strings.TrimPrefix(string(received), preface)), conn), rest)
+		if err != nil || string(rest) != "more" {
+			t.Errorf("behind the preface is %q, %v", rest, err)
+		}
+		seen <- conn.RemoteAddr().String()
+	}}
+	c := dialRaw(t, serving(t, behindBalancer{engine: s}))
+	c.send(introduction + preface + "more")
+	if got := <-seen; got != "203.0.113.9:8080" {
+		t.Errorf("a connection of %s", got)
+	}
+}
