@@ -63,12 +63,13 @@ func (c *command) run(ctx context.Context, args []string) int {
 	return exitOK
 }
 
-// reread returns the source of a refresh: the same files and flags again.
+// reread returns the source of a refresh: the same files and flags again. With an error
+// the configuration tells no more than which files those were.
 func (f *flags) reread(opts []Option, logger *slog.Logger) func(context.Context) (*config.Config, error) {
 	return func(context.Context) (*config.Config, error) {
 		cfg, report := f.load(opts)
 		if err := report.Err(); err != nil {
-			return nil, err
+			return cfg, err
 		}
 		logFindings(logger, report)
 		return cfg, nil
@@ -93,7 +94,7 @@ func (g *Gateway) reloadOnHangup(ctx context.Context) {
 			return
 		case <-hangup:
 			g.state.accessLog.Reopen()
-			_ = g.refreshFor(ctx, "SIGHUP") // which has logged it
+			_, _ = g.refreshFor(ctx, "SIGHUP") // which has logged it
 		}
 	}
 }

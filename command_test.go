@@ -69,7 +69,7 @@ func TestCommandLine(t *testing.T) {
 			0, "warning: gateway.fallback.users.headers.content-length: has no effect: the gateway sets it or leaves it out", "",
 		},
 		{"check places mappers", []string{"check", "--config", odd}, 1, odd + ":4: error: gateway.service-route-mapper.route-pattern: ", ""},
-		{"check knows Spring's endpoints", []string{"check", "--config", odd}, 1, odd + `:3: warning: management.endpoints.web.exposure.include: "prometheus" is an endpoint of Spring that is not served; there are circuitbreakers, filters, health, hystrix.stream, info, metrics, routes, servers`, ""},
+		{"check knows Spring's endpoints", []string{"check", "--config", odd}, 1, odd + `:3: warning: management.endpoints.web.exposure.include: "prometheus" is an endpoint of Spring that is not served; there are circuitbreakers, filters, health, hystrix.stream, info, metrics, refresh, routes, servers`, ""},
 		{"check knows its endpoints", []string{"check", "--config", odd}, 1, odd + `:3: warning: management.endpoints.web.exposure.exclude: "helth" is no endpoint; there are`, ""},
 		{"check counts endpoints", []string{"check", "--config", odd}, 1, "3 errors, 2 warnings", ""},
 		{"check without a file", []string{"check", "--config", good + "x"}, 1, "cannot be read", ""},

@@ -26,6 +26,10 @@ type httpServer interface {
 type transport interface {
 	http.RoundTripper
 	CloseIdle()
+
+	// Retire is CloseIdle for good: connections that are in use are closed after
+	// their last request, and so are new ones that a late request may need.
+	Retire()
 }
 
 var (

@@ -41,7 +41,7 @@ func springEndpoint(id string) bool {
 		"auditevents", "autoconfig", "beans", "bus-env", "bus-refresh", "caches", "channels", "conditions", "configprops", "dump",
 		"env", "features", "flyway", "gateway", "heapdump", "httpexchanges", "httptrace", "hystrix",
 		"hystrixstream", "integrationgraph", "jolokia", "liquibase", "logfile", "loggers", "mappings", "pause", "prometheus",
-		"quartz", "refresh", "restart", "resume", "scheduledtasks", "service-registry", "sessions", "shutdown", "startup",
+		"quartz", "restart", "resume", "scheduledtasks", "service-registry", "sessions", "shutdown", "startup",
 		"threaddump", "trace",
 	}, id)
 }

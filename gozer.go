@@ -39,7 +39,7 @@ type Gateway struct {
 // error lists everything that is wrong with cfg or the options.
 func New(cfg *config.Config, opts ...Option) (*Gateway, error) {
 	g := newGateway(cfg, opts)
-	if err := errors.Join(g.embed(cfg), g.Reload(cfg)); err != nil {
+	if err := errors.Join(g.embed(cfg), g.adopt(cfg)); err != nil {
 		return nil, err
 	}
 	return g, nil
@@ -55,6 +55,7 @@ func newGateway(cfg *config.Config, opts []Option) *Gateway {
 		g.eureka = client
 	}
 	g.options = o
+	g.state.reloads = newReloads(cfg.Files())
 	g.hub = discovery.NewHub(o.logger, o.sources...)
 	return g
 }
@@ -65,21 +66,11 @@ func (g *Gateway) Context(parent context.Context) context.Context {
 	return ribboncmd.NewContext(parent, g.state.commands)
 }
 
-// Reload builds everything that cfg decides beside what is running and swaps
-// it in. Breakers, bulkheads, server statistics and connections go on by their
-// keys. If cfg is faulty, nothing changes and the error says why. Listeners
-// keep the addresses and limits they were opened with; the log names each key
-// that differs from those and needs a restart.
-func (g *Gateway) Reload(cfg *config.Config) error {
-	g.reload.Lock()
-	defer g.reload.Unlock()
-	return g.adopt(cfg)
-}
-
 // replace puts a configuration in force; g.reload is held.
 func (g *Gateway) replace(cfg *config.Config) error {
 	next, err := g.build(cfg)
 	if err != nil {
+		g.forgetBuilt()
 		return err
 	}
 	next.apply(g)
@@ -103,32 +94,6 @@ func (g *Gateway) adopt(cfg *config.Config) error {
 		g.options.logger.Warn("needs a restart, the value of the start stays", "key", key)
 	}
 	return nil
-}
-
-// refreshFor is Refresh with a log line about who asked for it and what came of it.
-func (g *Gateway) refreshFor(ctx context.Context, asker string) error {
-	err := g.Refresh(ctx)
-	if err != nil {
-		g.options.logger.Error("reload refused, the running configuration stays", "asked by", asker, "error", err)
-		return err
-	}
-	g.options.logger.Info("configuration reloaded", "asked by", asker)
-	return nil
-}
-
-// Refresh reads the configuration again and reloads it. Refreshes that overlap
-// happen one after the other, so the last reading is the one that stays.
-func (g *Gateway) Refresh(ctx context.Context) error {
-	g.reload.Lock()
-	defer g.reload.Unlock()
-	cfg := g.snapshot.Load().config
-	if g.options.source != nil {
-		var err error
-		if cfg, err = g.options.source(ctx); err != nil {
-			return err
-		}
-	}
-	return g.adopt(cfg)
 }
 
 var _ http.Handler = (*Gateway)(nil)

@@ -43,17 +43,21 @@ type view struct{ *Gateway }
 
 var _ admin.View = view{}
 
-func (v view) Routes() []*routing.Route          { return v.snapshot.Load().table.Routes() }
-func (v view) Filters() []filters.Info           { return v.snapshot.Load().chain.Filters() }
-func (v view) Meter() *filters.Meter             { return v.state.meter }
-func (v view) Commands() admin.Commands          { return v.state.commands }
-func (v view) Balancers() []*lb.Balancer         { return v.snapshot.Load().services.balancers() }
-func (v view) Retries() []admin.Retries          { return v.snapshot.Load().services.retries() }
-func (v view) Ready() bool                       { return v.ready.Load() }
-func (v view) Refresh(ctx context.Context) error { return v.refreshFor(ctx, "management endpoint") }
+func (v view) Routes() []*routing.Route  { return v.snapshot.Load().table.Routes() }
+func (v view) Filters() []filters.Info   { return v.snapshot.Load().chain.Filters() }
+func (v view) Meter() *filters.Meter     { return v.state.meter }
+func (v view) Commands() admin.Commands  { return v.state.commands }
+func (v view) Balancers() []*lb.Balancer { return v.snapshot.Load().services.balancers() }
+func (v view) Retries() []admin.Retries  { return v.snapshot.Load().services.retries() }
+func (v view) Ready() bool               { return v.ready.Load() }
+func (v view) Reloads() admin.Reloads    { return v.state.reloads.counts() }
+
+func (v view) Refresh(ctx context.Context) (admin.Change, error) {
+	return v.refreshFor(ctx, "management endpoint")
+}
 
 func (v view) Components() []admin.Component {
-	var parts []admin.Component
+	parts := []admin.Component{v.state.reloads.health()}
 	if v.eureka != nil {
 		parts = append(parts, eurekaHealth(v.eureka))
 	}

@@ -140,7 +140,10 @@ func withOpened(f func(g *Gateway, proxy, management net.Addr)) Option {
 }
 
 // WithSource gives the function that reads the configuration again when a
-// refresh is asked for; without it a refresh keeps the configuration of New.
+// refresh is asked for, or when a file of the configuration in force has changed (see
+// [config.Config.Files] and gateway.reload.watch); without it a refresh keeps the
+// configuration of New. With an error it may return what [config.Load] did all the same: only
+// the files are looked at.
 func WithSource(read func(context.Context) (*config.Config, error)) Option {
 	return func(o *options) { o.source = read }
 }

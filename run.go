@@ -65,6 +65,7 @@ func (g *Gateway) background(ctx context.Context, running *sync.WaitGroup) {
 	if g.registry != nil {
 		running.Go(func() { g.registry.Run(ctx) })
 	}
+	running.Go(func() { g.watchFiles(ctx) })
 	running.Go(func() {
 		defer stop()
 		g.followDiscovery(ctx, changed)

@@ -31,6 +31,8 @@ type state struct {
 	pools     map[string]*pool // those of the snapshot in force
 
 	moved chan struct{} // a signal that balancers have come or gone
+
+	reloads *reloads
 }
 
 // keptBalancer is a balancer with what its settings were made of.
@@ -131,10 +133,17 @@ func (s *state) retain(known services, pools map[string]*pool) {
 	}
 	for key, old := range s.pools {
 		if pools[key] != old {
-			old.transport.CloseIdle()
+			old.transport.Retire()
 		}
 	}
 	s.pools = pools
+}
+
+// forgetBuilt drops what was made for a snapshot that has failed.
+func (g *Gateway) forgetBuilt() {
+	if now := g.snapshot.Load(); now != nil {
+		g.state.retain(now.services, now.pools)
+	}
 }
 
 func (s *state) closeIdle() {

@@ -44,7 +44,7 @@ type Settings struct {
 
 // IDs lists the endpoints that there are, in the order of the alphabet.
 func IDs() []string {
-	return []string{"circuitbreakers", "filters", "health", "hystrix.stream", "info", "metrics", "routes", "servers"}
+	return []string{"circuitbreakers", "filters", "health", "hystrix.stream", "info", "metrics", "refresh", "routes", "servers"}
 }
 
 // View is what the endpoints show of a gateway. It is asked at every request,
@@ -69,7 +69,10 @@ type View interface {
 
 	// Refresh loads the configuration again. A failure says everything that is
 	// wrong, and leaves the routes as they were.
-	Refresh(ctx context.Context) error
+	Refresh(ctx context.Context) (Change, error)
+
+	// Reloads counts what Refresh, signals and changed files have led to.
+	Reloads() Reloads
 }
 
 // Retries are what the retry budget of a service has been asked for.
@@ -122,6 +125,7 @@ func (a *api) register() {
 	a.endpoint("servers", "", methods{http.MethodGet: a.servers})
 	a.endpoint("servers", anyName, methods{http.MethodGet: a.servers})
 	a.registerStreams()
+	a.endpoint("refresh", "", methods{http.MethodPost: a.reload})
 	routes := methods{http.MethodGet: a.routes, http.MethodPost: a.refresh}
 	a.endpoint("routes", "", routes)
 	a.endpoint("routes", "/{format}", methods{http.MethodGet: a.routes})

@@ -34,6 +34,8 @@ type gateway struct {
 	components []admin.Component
 	draining   bool
 	refresh    func() error
+	change     admin.Change
+	reloads    admin.Reloads
 }
 
 func (g *gateway) Routes() []*routing.Route      { return g.routes }
@@ -44,7 +46,9 @@ func (g *gateway) Retries() []admin.Retries      { return g.retries }
 func (g *gateway) Commands() admin.Commands      { return &g.commands }
 func (g *gateway) Components() []admin.Component { return g.components }
 func (g *gateway) Ready() bool                   { return !g.draining }
-func (g *gateway) Refresh(context.Context) error { return g.refresh() }
+func (g *gateway) Reloads() admin.Reloads        { return g.reloads }
+
+func (g *gateway) Refresh(context.Context) (admin.Change, error) { return g.change, g.refresh() }
 
 // commands are made up by a test.
 type commands struct {
@@ -308,7 +312,7 @@ func TestMetrics(t *testing.T) {
 	g := &gateway{filters: ch.Filters(), meter: meter, retries: []admin.Retries{{"orders", 7, 0}, {"users", 5, 2}}}
 	const all = `"availableTags":[{"tag":"filtertype","values":["post","pre"]},{"tag":"status","values":["SUCCESS","SKIPPED","DISABLED","FAILED"]}]`
 	for name, row := range map[string]struct{ request, want string }{
-		"names":             {"GET /actuator/metrics", `{"names":["ZUUL::EXCEPTION:a/b cause:404","gateway.retries","gateway.tunnels.active","gateway.tunnels.bytes","gateway.tunnels.opened","zuul.filter-First","zuul.filter-Sample","zuul.filter-Second"]}`},
+		"names":             {"GET /actuator/metrics", `{"names":["ZUUL::EXCEPTION:a/b cause:404","gateway.reload.last.success","gateway.reloads","gateway.retries","gateway.tunnels.active","gateway.tunnels.bytes","gateway.tunnels.opened","zuul.filter-First","zuul.filter-Sample","zuul.filter-Second"]}`},
 		"zuul 149":          {"GET /actuator/metrics/ZUUL::EXCEPTION:a%2Fb%20cause:404", `{"name":"ZUUL::EXCEPTION:a/b cause:404","measurements":[{"statistic":"COUNT","value":3}],"availableTags":[]}`},
 		"zuul 1.3 a filter": {"GET /actuator/metrics/zuul.filter-Second", `{"name":"zuul.filter-Second","measurements":[{"statistic":"COUNT","value":6}],` + all + `}`},
 		"retries": {
@@ -339,7 +343,7 @@ func TestMetrics(t *testing.T) {
 		})
 	}
 	t.Run("nothing counted", func(t *testing.T) {
-		if got := ask(t, everything, &gateway{meter: filters.NewMeter()}, "GET /actuator/metrics").Body.String(); got != `{"names":["gateway.tunnels.active","gateway.tunnels.bytes","gateway.tunnels.opened"]}` {
+		if got := ask(t, everything, &gateway{meter: filters.NewMeter()}, "GET /actuator/metrics").Body.String(); got != `{"names":["gateway.reload.last.success","gateway.reloads","gateway.tunnels.active","gateway.tunnels.bytes","gateway.tunnels.opened"]}` {
 			t.Error(got)
 		}
 	})

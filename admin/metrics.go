@@ -38,6 +38,12 @@ func (a *api) samples() map[string][]sample {
 		{[][2]string{{"from", "client"}}, tunnels.FromClient.Load()},
 		{[][2]string{{"from", "upstream"}}, tunnels.FromUpstream.Load()},
 	}
+	reloads := a.view.Reloads()
+	all["gateway.reloads"] = []sample{
+		{[][2]string{{"outcome", "success"}}, reloads.Succeeded},
+		{[][2]string{{"outcome", "failure"}}, reloads.Failed},
+	}
+	all["gateway.reload.last.success"] = []sample{{value: reloads.LastSuccess.Unix()}}
 	for _, r := range a.view.Retries() {
 		service := [2]string{"service", r.Service}
 		all["gateway.retries"] = append(all["gateway.retries"],

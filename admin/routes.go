@@ -33,7 +33,7 @@ func (a *api) routes(w http.ResponseWriter, r *http.Request) {
 // refresh loads the configuration again and shows the routes that follow from
 // it. If that fails, the routes stay and the answer says why.
 func (a *api) refresh(w http.ResponseWriter, r *http.Request) {
-	if err := a.view.Refresh(r.Context()); err != nil {
+	if _, err := a.view.Refresh(r.Context()); err != nil {
 		fail(w, r, http.StatusInternalServerError, err.Error())
 		return
 	}

@@ -40,7 +40,7 @@ func newBuilder(l *loader) *builder {
 				Instance: EurekaInstance{Metadata: map[string]string{}},
 			},
 			filters: map[string]*FilterSettings{},
-			places:  map[string]Position{},
+			places:  map[string]origin{},
 		},
 	}
 }
@@ -54,10 +54,7 @@ func (b *builder) decode() {
 	}
 	effective := b.effective()
 	for _, s := range effective {
-		b.apply(s, expander)
-		if s.key != nil && s.places != nil {
-			b.config.places[s.canonical()] = s.at
-		}
+		b.place(s, b.apply(s, expander))
 	}
 	for _, s := range effective {
 		b.judge(s)
@@ -98,13 +95,14 @@ func hasDefaultEntry(name string) bool {
 	return false
 }
 
-func (b *builder) apply(s *setting, e *expander) {
+// apply returns the value without placeholders, as far as it has one.
+func (b *builder) apply(s *setting, e *expander) *node {
 	switch {
 	case s.key == nil:
-		return
+		return s.value
 	case s.key.set == nil:
-		_, _ = e.node(s.value, s.name()) // notes what it refers to; what is wrong with it does not matter
-		return
+		value, _ := e.node(s.value, s.name()) // notes what it refers to; what is wrong with it does not matter
+		return value
 	}
 	value := s.value
 	var err error
@@ -117,6 +115,7 @@ func (b *builder) apply(s *setting, e *expander) {
 	if err != nil {
 		b.complain(s, err)
 	}
+	return value
 }
 
 // complain reports each of the joined errors. A deviation has its own severity, an

@@ -31,7 +31,8 @@ type Config struct {
 	Info map[string]any
 
 	filters map[string]*FilterSettings
-	places  map[string]Position
+	places  map[string]origin
+	files   []File
 }
 
 // Application is spring.application.* and spring.profiles.*.
@@ -268,6 +269,7 @@ type ThreadPool struct {
 // Gateway is gateway.*: what Zuul has no keys for.
 type Gateway struct {
 	Fallback     map[string]*Fallback // by service id, "*" for all
+	Reload       Reload
 	Compat       Compat
 	Limits       Limits
 	HTTP2        HTTP2

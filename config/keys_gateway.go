@@ -50,7 +50,7 @@ func gatewayKeys() []Key {
 		number("status", "200", "status of the answer when the service fails; `<service>` may be `*`", 200, 599, func(f *Fallback) *int { return &f.Status }),
 		row[Fallback]{name: "body", kind: "text", doc: "its body", set: setBody},
 	)...)
-	return append(keys, fallbackHeader(), filterBlock(), filterSetting(),
+	return append(append(keys, reloadKeys()...), fallbackHeader(), filterBlock(), filterSetting(),
 		Key{Name: "logging.level.<logger>", Type: "trace, debug, info, warn, error, fatal, off", Default: "info", Doc: "least level that is logged by `root`, the one logger; other names have no effect", set: setLogLevel},
 		Key{Name: "info.**", Type: "anything", Doc: "shown by /actuator/info; values under names like `password` or `token` are not", set: setInfo},
 	)

@@ -45,6 +45,7 @@ type loader struct {
 	catalog catalog
 	store   *store
 	env     map[string]string
+	files   []File
 }
 
 func newLoader(o Options) *loader {
@@ -59,6 +60,7 @@ func newLoader(o Options) *loader {
 
 func (l *loader) readFile(path string, optional bool) []document {
 	data, err := os.ReadFile(path)
+	l.note(path, data, err)
 	switch {
 	case optional && errors.Is(err, fs.ErrNotExist):
 		return nil
@@ -154,7 +156,7 @@ func (l *loader) build(docs []document, beside func(profile string) []document) 
 	l.store.override(l.environment(layers))
 	l.store.override(l.commandLine())
 	b := newBuilder(l)
-	b.config.Application.Profiles = active.names
+	b.config.Application.Profiles, b.config.files = active.names, l.files
 	b.decode()
 	b.check()
 	return b.config, l.report

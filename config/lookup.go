@@ -10,7 +10,7 @@ import (
 // Place tells where a key was written, given in the spelling of [Keys] with the user's
 // names in it, such as "users.ribbon.ReadTimeout"; it is zero for a key that has its
 // default.
-func (c *Config) Place(key string) Position { return c.places[key] }
+func (c *Config) Place(key string) Position { return c.places[key].at }
 
 // RibbonFor gives the load-balancer settings of a service: its own <service>.ribbon.*
 // over ribbon.* over the defaults.

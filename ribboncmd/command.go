@@ -98,6 +98,17 @@ func (c *Command) attach() *attachment {
 	return a
 }
 
+// Retire lets go of what is kept about a service that is no more, once its last call has
+// ended; Run sees to it. What an operator has forced on its circuit stays, and so does a service
+// that a later command executes for before that.
+func (c *Commands) Retire(service string) {
+	s := c.find(service)
+	if s != nil && s.breaker.override.Load() == int32(NotForced) {
+		s.retired.Store(true)
+		c.look()
+	}
+}
+
 // PutInForce lets the settings hold for a service that has executed lately, which
 // its next execution would do as well: management then shows them at once, and
 // waiting calls have the places of a pool that has grown.

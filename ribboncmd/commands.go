@@ -12,6 +12,8 @@ import (
 const (
 	// forgetAfter is how long a command may be idle until its state goes.
 	forgetAfter = 10 * time.Minute
+	// lastCalls is how often it is seen whether those of a retired command have ended.
+	lastCalls = time.Second
 	// crowded is how many states there may be before idle ones go at once:
 	// service ids that come from requests must not fill the memory.
 	crowded = 10_000
@@ -110,6 +112,9 @@ func (c *Commands) due(now time.Duration) (all []due, next time.Duration) {
 		}
 		next = min(next, s.nextEnd())
 		stale = stale || s.stale()
+		if s.retired.Load() {
+			next = min(next, now+lastCalls)
+		}
 	}
 	if stale {
 		c.forget((*state).stale)

@@ -98,6 +98,52 @@ func TestReload(t *testing.T) {
 	})
 }
 
+func TestRetire(t *testing.T) {
+	hour := quick()
+	hour.TimeoutEnabled, hour.SnapshotInterval, hour.Window = false, time.Hour, 10*time.Hour
+	left := func(b *bench, want int) {
+		b.Helper()
+		if n := len(b.commands.Snapshots()); n != want {
+			b.Errorf("%d commands are left, want %d", n, want)
+		}
+	}
+	scenario(t, "an open circuit goes at once", quick(), func(b *bench) {
+		b.trip()
+		b.commands.Retire(service)
+		b.sleep(0)
+		left(b, 0)
+		if _, err := b.do(succeed); err != nil {
+			b.Errorf("a late call: %v", err)
+		}
+	})
+	scenario(t, "the last call is waited for", hour, func(b *bench) {
+		last := b.spawn(slow(time.Minute))
+		b.commands.Retire(service)
+		b.sleep(59 * time.Second)
+		left(b, 1)
+		b.sleep(2 * time.Second)
+		left(b, 0)
+		wantSuccess(b, last)
+	})
+	scenario(t, "back before that", hour, func(b *bench) {
+		last := b.spawn(slow(time.Minute))
+		b.commands.Retire(service)
+		b.reload(func(*ribboncmd.Settings) {})
+		b.cmd.PutInForce()
+		b.sleep(2 * time.Minute)
+		left(b, 1)
+		wantSuccess(b, last)
+	})
+	scenario(t, "what is forced stays", quick(), func(b *bench) {
+		b.times(1, succeed)
+		b.commands.Force(service, ribboncmd.ForcedOpen)
+		b.commands.Retire(service)
+		b.sleep(time.Minute)
+		left(b, 1)
+	})
+	scenario(t, "unknown", quick(), func(b *bench) { b.commands.Retire("nobody") })
+}
+
 func TestIdleCommandsAreForgotten(t *testing.T) {
 	scenario(t, "after ten minutes, and found again", quick(), func(b *bench) {
 		b.times(1, succeed)

@@ -73,7 +73,7 @@ func (s *state) rest(passed time.Duration) {
 	}
 }
 
-func (s *state) stale() bool { return s.idle >= forgetAfter }
+func (s *state) stale() bool { return s.idle >= forgetAfter || s.retired.Load() && s.unused() }
 
 // roll closes buckets and lets the breaker judge each new sum of health.
 func (d *due) roll() {

@@ -16,6 +16,7 @@ type state struct {
 	rolling   atomic.Pointer[rolling]
 	pool      atomic.Pointer[pool] // of the policy in force, to be shown; nil unless Thread
 	forgotten atomic.Bool          // the registry has let go of it
+	retired   atomic.Bool          // to be let go of when nothing is in progress
 
 	adopting sync.Mutex // one change of policy at a time
 
@@ -56,6 +57,7 @@ func (s *state) adopt(p *policy, shared *pool) {
 	s.timings.reshape(p.latencyBuckets())
 	s.pool.Store(shared)
 	s.policy.Store(p)
+	s.retired.Store(false)
 	if shared != nil {
 		shared.resize(p.Pool)
 	}
@@ -82,9 +84,11 @@ func (s *state) count(e Event) { s.counters.add(0, e) }
 // quiet is true of a state that nobody would miss: nothing in progress, no
 // health on record, circuit closed, nothing forced.
 func (s *state) quiet() bool {
-	return s.running.held.Load() == 0 && s.fallbacks.held.Load() == 0 &&
-		s.breaker.current() == Closed && s.breaker.override.Load() == int32(NotForced) && s.Counts().Total == 0
+	return s.unused() && s.breaker.current() == Closed && s.breaker.override.Load() == int32(NotForced) && s.Counts().Total == 0
 }
+
+// unused is true while no call and no fallback is in progress.
+func (s *state) unused() bool { return s.running.held.Load() == 0 && s.fallbacks.held.Load() == 0 }
 
 func (s *state) total() (sum int64) {
 	for _, n := range s.counters.sums() {

@@ -19,6 +19,7 @@ import (
 type Transport interface {
 	http.RoundTripper
 	CloseIdle()
+	Retire()
 }
 
 // TransportSettings are those that every Transport has. Zero fields stand for
@@ -46,6 +47,7 @@ func (s TransportSuite) Run(t *testing.T) {
 	t.Run("limits", s.limits)
 	t.Run("waiting for a place ends with the request", s.cancelledWait)
 	t.Run("connections are reused", s.reuse)
+	t.Run("retired", s.retired)
 	t.Run("huge head is refused", s.hugeHead)
 	t.Run("TLS", s.secure)
 	t.Run("hang-up during the handshake", s.handshake)
@@ -215,6 +217,43 @@ func (s TransportSuite) reuse(t *testing.T) {
 	}
 	if got := b.Connections(); got != 1 {
 		t.Errorf("%d connections for 10 requests in turn, want 1", got)
+	}
+}
+
+// retired lets the requests under way end, and serves those that come late, and keeps
+// no connection after them.
+func (s TransportSuite) retired(t *testing.T) {
+	finish, closed := make(chan struct{}), make(chan struct{}, 2)
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, "x")
+		_ = http.NewResponseController(w).Flush()
+		<-finish
+		_, _ = io.WriteString(w, "y")
+	}))
+	server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateClosed {
+			closed <- struct{}{}
+		}
+	}
+	server.Start()
+	t.Cleanup(server.Close)
+	transport := s.start(t, TransportSettings{})
+	early := mustFetch(t, transport, server.URL)
+	transport.Retire()
+	late := mustFetch(t, transport, server.URL)
+	close(finish)
+	for _, body := range []io.ReadCloser{early, late} {
+		if text, err := io.ReadAll(body); err != nil || string(text) != "xy" {
+			t.Errorf("%q, %v", text, err)
+		}
+		_ = body.Close()
+	}
+	for range 2 {
+		select {
+		case <-closed:
+		case <-time.After(20 * time.Second): // less than connections may idle
+			t.Fatal("a connection is kept")
+		}
 	}
 }
 

@@ -21,6 +21,7 @@ type pool struct {
 	waiting  list.List // of waiters that have a place at their host
 	sweeper  *time.Timer
 	sweeping bool // the sweeper is about to come
+	retired  bool // nothing is kept for later
 }
 
 // poolHost is the part of a pool that leads to one origin. It exists while
@@ -112,7 +113,7 @@ func (p *pool) release(h *poolHost, c *clientConn) {
 // push keeps c and returns the connection that is one too many, if there is one.
 func (p *pool) push(h *poolHost, c *clientConn) (surplus *clientConn) {
 	switch {
-	case len(h.idle) >= p.perHost:
+	case p.retired, len(h.idle) >= p.perHost:
 		return c
 	case p.idle >= p.total:
 		surplus = p.shed()

@@ -84,6 +84,14 @@ func (p *pool) cut(h *poolHost, from, to int) {
 	p.idle -= to - from
 }
 
+// retire lets connections idle no more.
+func (p *pool) retire() {
+	p.mu.Lock()
+	p.retired = true
+	p.mu.Unlock()
+	p.closeIdle()
+}
+
 // closeIdle closes the connections that no request uses.
 func (p *pool) closeIdle() {
 	p.mu.Lock()

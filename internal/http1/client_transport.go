@@ -76,3 +76,7 @@ func (t *Transport) Carry(ctx context.Context, req *http.Request, into http.Head
 
 // CloseIdle closes the connections that no request uses.
 func (t *Transport) CloseIdle() { t.pool.closeIdle() }
+
+// Retire is CloseIdle for a Transport that is not to be used any more. Requests that
+// are under way or still come are served, and no connection is kept for later.
+func (t *Transport) Retire() { t.pool.retire() }

@@ -9,6 +9,7 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/gozer-gateway/gozer/internal/http1"
@@ -20,6 +21,7 @@ type Transport struct {
 	http        *http.Transport
 	limits      *limits
 	readTimeout time.Duration
+	retired     atomic.Bool
 }
 
 var _ http.RoundTripper = (*Transport)(nil)
@@ -58,7 +60,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	res, err := t.send(req.WithContext(ctx))
 	if err != nil {
 		cancel(nil)
-		t.limits.release(h)
+		t.release(h)
 		return nil, err
 	}
 	b := t.body(res, cancel, h)
@@ -71,7 +73,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 func (t *Transport) body(res *http.Response, cancel context.CancelCauseFunc, h *host) *body {
-	b := &body{ReadCloser: res.Body, cancel: cancel, release: func() { t.limits.release(h) }}
+	b := &body{ReadCloser: res.Body, cancel: cancel, release: func() { t.release(h) }}
 	if !isEventStream(res.Header.Get("Content-Type")) {
 		b.patience = t.readTimeout
 	}
@@ -81,6 +83,20 @@ func (t *Transport) body(res *http.Response, cancel context.CancelCauseFunc, h *
 func isEventStream(contentType string) bool {
 	media, _, _ := strings.Cut(contentType, ";")
 	return strings.EqualFold(strings.TrimSpace(media), "text/event-stream")
+}
+
+func (t *Transport) release(h *host) {
+	t.limits.release(h)
+	if t.retired.Load() {
+		t.CloseIdle()
+	}
+}
+
+// Retire is CloseIdle for a Transport that is not to be used any more. Requests that
+// are under way or still come are served, and no connection is kept for later.
+func (t *Transport) Retire() {
+	t.retired.Store(true)
+	t.CloseIdle() // net/http closes what becomes idle from now on, until the next request
 }
 
 // CloseIdle closes the connections that no request uses.
