@@ -6,6 +6,7 @@ VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo de
 LDFLAGS   := -s -w -X main.version=$(VERSION)
 CONFIG    ?= gateway.yaml
 FUZZTIME  ?= 30s
+SOAK      ?= 1m
 BENCH     ?= .
 COUNT     ?= 1
 # Flags of bench/compare, such as -quick or "-only nginx,gozer -scenes small".
@@ -19,7 +20,7 @@ LINT         := bin/golangci-lint
 export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test test-nethttp race lint fmt fuzz bench bench-compare bench-registry profile interop check docker clean fmt-check tidy-check vet lint-tool
+.PHONY: help build run test test-nethttp soak race lint fmt fuzz bench bench-compare bench-registry profile interop check docker clean fmt-check tidy-check vet lint-tool
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -35,6 +36,10 @@ test: ## run all tests
 
 test-nethttp: ## run the end-to-end tests with the standard library's HTTP
 	E2E_ENGINE=nethttp $(GO) test -short -count=1 ./e2e
+
+soak: ## run the soak tests for SOAK (1m) each
+	SOAK=$(SOAK) $(GO) test -count=1 -v -run 'Soak' ./e2e
+	SOAK=$(SOAK) $(GO) test -count=1 -v -run 'LeaveNothingBehind' .
 
 race: ## run all tests under the race detector (needs a C compiler)
 	@command -v $$($(GO) env CC) >/dev/null || { echo 'make race: the race detector needs a C compiler' >&2; exit 1; }
