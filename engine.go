@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/gozer-gateway/gozer/config"
+	"github.com/gozer-gateway/gozer/internal/h2client"
 	"github.com/gozer-gateway/gozer/internal/http1"
 	"github.com/gozer-gateway/gozer/internal/upstream"
 )
@@ -37,6 +38,7 @@ var (
 	_ httpServer = (*http1.Server)(nil)
 	_ transport  = (*upstream.Transport)(nil)
 	_ transport  = (*http1.Transport)(nil)
+	_ transport  = (*h2client.Transport)(nil)
 )
 
 // proxyServer is the front door of the chosen engine.
@@ -95,10 +97,16 @@ func (g *Gateway) standardServer(base context.Context, handler http.Handler) *ht
 type connections struct {
 	engine string
 	http1.TransportSettings
+	protocol string // of config.Upstream
+	http2    h2client.Limits
 }
 
+// newTransport makes the pool of an upstream. HTTP/2 is the same with both engines.
 func newTransport(s connections) transport {
-	if s.engine == config.NetHTTP {
+	switch {
+	case s.protocol != config.HTTP1:
+		return h2client.New(h2client.Settings{TransportSettings: s.TransportSettings, Limits: s.http2})
+	case s.engine == config.NetHTTP:
 		return upstream.New(s.TransportSettings)
 	}
 	return http1.NewTransport(s.TransportSettings)

@@ -225,7 +225,7 @@ func (g *Gateway) service(s *snapshot, id string, registry *fallback.Registry) (
 // engine is the one that the proxy's listener was opened with.
 func (g *Gateway) transport(s *snapshot, key string, settings http1.TransportSettings, security config.UpstreamTLS, names tlsout.Names) transport {
 	settings.TLS = g.tlsClient(s, key, security, names)
-	s.pools[key] = g.state.pool(key, connections{g.config.Server.Engine, settings})
+	s.pools[key] = g.state.pool(key, upstreamConnections(g.config.Server.Engine, s.config.UpstreamFor(upstreamOf(key)), settings))
 	return s.pools[key].transport
 }
 

@@ -209,12 +209,13 @@ func (g *Gateway) tlsFiles() []string {
 // each has connections of its own.
 func (g *Gateway) routeTransports(s *snapshot) map[string]http.RoundTripper {
 	own := map[string]http.RoundTripper{}
-	general := tlsSettings(s.config.TLSForRoute(everyUpstream))
+	general, protocol := tlsSettings(s.config.TLSForRoute(everyUpstream)), s.config.UpstreamFor(everyUpstream)
 	for _, r := range s.table.Routes() {
 		if r.Kind != routing.KindURL || own[r.ID] != nil {
 			continue
 		}
-		if security := s.config.TLSForRoute(r.ID); tlsSettings(security) != general {
+		security := s.config.TLSForRoute(r.ID)
+		if tlsSettings(security) != general || s.config.UpstreamFor(r.ID) != protocol {
 			own[r.ID] = g.transport(s, routePool+r.ID, urlPool(s.config), security, nil)
 		}
 	}

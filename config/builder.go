@@ -30,7 +30,7 @@ func newBuilder(l *loader) *builder {
 			Info:      map[string]any{},
 			Zuul:      Zuul{SemaphoreByService: map[string]int{}},
 			Hystrix:   Hystrix{Commands: map[string]*Command{}, ThreadPools: map[string]*ThreadPool{}},
-			Gateway:   Gateway{Fallback: map[string]*Fallback{}, Resilience: Resiliences{Commands: map[string]*Resilience{}}, TLS: UpstreamTLSs{Own: map[string]*UpstreamTLS{}}},
+			Gateway:   Gateway{Fallback: map[string]*Fallback{}, Resilience: Resiliences{Commands: map[string]*Resilience{}}, TLS: UpstreamTLSs{Own: map[string]*UpstreamTLS{}}, Upstream: Upstreams{Own: map[string]*Upstream{}}},
 			Registry: Registry{
 				Users:   map[string]*RegistryUser{},
 				Regions: RegistryRegions{URLs: map[string]string{}, Whitelist: map[string][]string{}},
@@ -79,7 +79,7 @@ func (b *builder) effective() []*setting {
 func (s *setting) generality() int {
 	switch {
 	case len(s.values) == 0, s.values[0] == defaultKey && hasDefaultEntry(s.key.Name), strings.HasPrefix(s.key.Name, "ribbon."),
-		s.values[0] == everyUpstream && strings.HasPrefix(s.key.Name, tlsPrefix):
+		s.values[0] == everyUpstream && (strings.HasPrefix(s.key.Name, tlsPrefix) || strings.HasPrefix(s.key.Name, upstreamPrefix)):
 		return 0
 	}
 	return 1

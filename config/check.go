@@ -18,6 +18,7 @@ func (b *builder) check() {
 	b.checkTimeouts()
 	b.checkResilience()
 	b.checkTLS()
+	b.checkUpstreams()
 	b.checkPorts()
 	b.checkTrust()
 	b.checkMapper()

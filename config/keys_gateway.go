@@ -46,6 +46,7 @@ func gatewayKeys() []Key {
 	keys = append(keys, accessLogKeys()...)
 	keys = append(keys, resilienceKeys()...)
 	keys = append(keys, upstreamTLSKeys()...)
+	keys = append(keys, upstreamKeys()...)
 	keys = append(keys, lift("gateway.fallback.<service>.", fallback,
 		number("status", "200", "status of the answer when the service fails; `<service>` may be `*`", 200, 599, func(f *Fallback) *int { return &f.Status }),
 		row[Fallback]{name: "body", kind: "text", doc: "its body", set: setBody},

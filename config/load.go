@@ -163,7 +163,7 @@ func (l *loader) build(docs []document, beside func(profile string) []document) 
 }
 
 // defaults come from the table. Those of a section with a variable belong to its
-// "default" entry; other variables have no default entry.
+// "default" entry, or to that of "*"; other variables have no default entry.
 func (l *loader) defaults() []*setting {
 	var defaults []*setting
 	for _, k := range l.catalog.keys {
@@ -172,10 +172,14 @@ func (l *loader) defaults() []*setting {
 		}
 		path := strings.Split(k.Name, ".")
 		if i := slices.IndexFunc(path, func(s string) bool { return strings.HasPrefix(s, "<") }); i >= 0 {
-			if !hasDefaultEntry(k.Name) {
+			switch {
+			case hasDefaultEntry(k.Name):
+				path[i] = defaultKey
+			case strings.HasPrefix(k.Name, upstreamPrefix):
+				path[i] = everyUpstream
+			default:
 				continue
 			}
-			path[i] = defaultKey
 		}
 		at := Position{File: "default"}
 		s := &setting{path: path, at: at, value: &node{text: k.Default, at: at}, key: k}

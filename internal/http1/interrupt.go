@@ -87,3 +87,12 @@ func (i *Interrupter) interrupt() {
 
 // longAgo is a deadline that has passed, under fake time too.
 func longAgo() time.Time { return time.Unix(1, 0) }
+
+// SendInterim hands an upstream's interim response to the client whose request ctx belongs
+// to, if there is one that can take it. It keeps nothing of header, which it may change, and
+// must be called before RoundTrip returns.
+func SendInterim(ctx context.Context, status int, header http.Header) {
+	if d := downstreamOf(ctx); d != nil && d.interim != nil {
+		d.interim.relayInterim(status, header)
+	}
+}
