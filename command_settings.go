@@ -3,8 +3,11 @@ package gozer
 import (
 	"cmp"
 	"errors"
+	"net/http"
+	"slices"
 
 	"github.com/gozer-gateway/gozer/config"
+	"github.com/gozer-gateway/gozer/internal/grpc"
 	"github.com/gozer-gateway/gozer/lb"
 	"github.com/gozer-gateway/gozer/ribboncmd"
 )
@@ -59,10 +62,22 @@ func beyond(s *ribboncmd.Settings, r config.Resilience) {
 	if len(r.FailureStatus) > 0 {
 		s.FailureStatus = isOneOf(r.FailureStatus)
 	}
+	s.FailureFields = endsWith(r.FailureCodes)
 }
 
 func hedgePolicy(r config.Resilience) lb.HedgePolicy {
 	return lb.HedgePolicy{Delay: r.HedgeDelay, Max: r.HedgeMax}
+}
+
+// endsWith finds calls that have ended with one of these codes, nil if there are none.
+func endsWith(codes []grpc.Code) func(http.Header) bool {
+	if len(codes) == 0 {
+		return nil
+	}
+	return func(fields http.Header) bool {
+		code, ended := grpc.Ended(fields)
+		return ended && slices.Contains(codes, code)
+	}
 }
 
 func isOneOf(ranges []config.StatusRange) func(status int) bool {

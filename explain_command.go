@@ -64,6 +64,9 @@ func (e *explanation) beyond(id string, r config.Resilience) {
 	if len(r.FailureStatus) > 0 {
 		e.setting("failures too", strings.Trim(fmt.Sprint(r.FailureStatus), "[]"), keys("failure-status")...)
 	}
+	if len(r.FailureCodes) > 0 {
+		e.setting("gRPC failures", strings.Trim(fmt.Sprint(r.FailureCodes), "[]"), keys("failure-grpc-status")...)
+	}
 	if r.Eager {
 		e.setting("eager", "true", keys("eager")...)
 	}

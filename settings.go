@@ -114,6 +114,7 @@ func retryPolicy(cfg *config.Config, r config.Ribbon, handler lb.RetryHandler) l
 		StatusCodes:     r.RetryableStatusCodes,
 		ThrottledStatus: r.Retry.ThrottledStatus,
 		Backoff:         lb.Backoff{Interval: r.BackoffInterval, Max: r.Retry.MaxBackoff},
+		TurnedAway:      endsWith(r.Retry.Codes),
 		Handler:         handler,
 		MaxReplayBytes:  cfg.Gateway.Limits.MaxReplayBody,
 	}

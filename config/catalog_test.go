@@ -59,6 +59,8 @@ func other(k Key) string {
 		return "a-token-of-management"
 	case strings.HasSuffix(k.Name, "forwarded-by"):
 		return "_edge"
+	case strings.HasSuffix(k.Name, "grpc-status"):
+		return "UNAVAILABLE"
 	case strings.HasSuffix(k.Name, "hash-on"):
 		return "path"
 	case strings.Contains(k.Type, ", ") && !strings.HasPrefix(k.Type, "duration"):

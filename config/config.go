@@ -6,6 +6,8 @@ package config
 import (
 	"strconv"
 	"time"
+
+	"github.com/gozer-gateway/gozer/internal/grpc"
 )
 
 // Config is what the gateway was told, defaults filled in. It is read-only once
@@ -197,8 +199,9 @@ type Retry struct {
 	BudgetPerSecond int  // retries that are allowed however few requests there are
 	BudgetBurst     int  // retries that may be saved up
 	MaxBackoff      time.Duration
-	Handler         Class // any, default, http, connect, or one that was given in Go
-	ThrottledStatus []int // responses that count as failures of the server
+	Handler         Class       // any, default, http, connect, or one that was given in Go
+	ThrottledStatus []int       // responses that count as failures of the server
+	Codes           []grpc.Code // of calls that are made again
 }
 
 // Trip is niws.loadbalancer.<service>.*: when failures in a row take a server out of

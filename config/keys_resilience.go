@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/gozer-gateway/gozer/internal/grpc"
 )
 
 // Resilience is gateway.resilience.<key>.*: what commands have beyond Hystrix. All of
@@ -13,6 +15,8 @@ import (
 type Resilience struct {
 	// FailureStatus are the statuses that count against the service.
 	FailureStatus []StatusRange
+	// FailureCodes are the grpc-statuses that count against the service.
+	FailureCodes []grpc.Code
 	// Eager judges a circuit at every failure, and not only at each health snapshot.
 	Eager             bool
 	SlowDuration      time.Duration
@@ -34,6 +38,7 @@ type StatusRange struct{ From, To int }
 func resilienceKeys() []Key {
 	return lift("gateway.resilience.<key>.", resilience,
 		row[Resilience]{name: "failure-status", kind: "list of statuses and classes", doc: "responses that count as failures of the service, such as `5xx, 429, 450-459`; they are passed on; `<key>` is a service, or `default`; in the keys below also the command of a filter", set: setFailureStatus},
+		row[Resilience]{name: "failure-grpc-status", kind: "list of gRPC statuses", doc: "ends of gRPC calls that count as failures of the service, by name or number, such as `UNAVAILABLE, 13`", set: setFailureCodes},
 		boolean("eager", "false", "open a circuit at the very failure that is one too many, and not at the next health snapshot", func(r *Resilience) *bool { return &r.Eager }),
 		duration("slow-call.duration", "1s", "calls that take longer are slow", time.Millisecond, time.Millisecond, func(r *Resilience) *time.Duration { return &r.SlowDuration }),
 		number("slow-call.percentage", "0", "share of slow calls that opens the circuit, as errors do; 0 means none", 0, 100, func(r *Resilience) *int { return &r.SlowPercentage }),
@@ -81,6 +86,24 @@ func (c *Config) ResilienceFor(key string) Resilience {
 func setFailureStatus(r *Resilience, v *node) (err error) {
 	r.FailureStatus, err = each(v, statusesOf)
 	return err
+}
+
+func setFailureCodes(r *Resilience, v *node) (err error) {
+	r.FailureCodes, err = each(v, codeOf)
+	return err
+}
+
+// codeOf reads a grpc-status that is no success.
+func codeOf(v *node) (grpc.Code, error) {
+	text, err := filled(v)
+	if err != nil {
+		return 0, err
+	}
+	code, ok := grpc.ParseCode(text)
+	if !ok || code == 0 {
+		return 0, fault(v, "is no grpc-status of a failure, such as UNAVAILABLE or 14")
+	}
+	return code, nil
 }
 
 // statusesOf reads "503", "5xx" or "500-504".

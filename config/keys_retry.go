@@ -23,6 +23,7 @@ func retryKeys() []Key {
 		number("budget.burst", "100", "retries that may be saved up while there are none", 0, math.MaxInt32, func(r *Retry) *int { return &r.BudgetBurst }),
 		duration("max-backoff", "1000", "longest pause between two attempts", time.Millisecond, time.Millisecond, func(r *Retry) *time.Duration { return &r.MaxBackoff }),
 		row[Retry]{name: "handler", kind: "name of a handler", def: RetryAny, doc: "which of the failures that may be repeated are: `any` of them, those of Ribbon's `default` handler or of its clients (`http`), broken connections only (`connect`), or what a handler given in Go says", set: setHandler},
+		row[Retry]{name: "grpc-status", kind: "list of gRPC statuses", doc: "ends of gRPC calls without any message, by name or number, such as `UNAVAILABLE`, after which the call is made again, whatever `retryable` says", set: setTurnedAway},
 		row[Retry]{name: "throttled-status-codes", kind: "list of statuses", doc: "responses that count against the server and are repeated like errors, such as 503 with Ribbon's RestClient", set: setThrottled},
 	)
 }
@@ -46,6 +47,11 @@ func setHandler(r *Retry, v *node) error {
 
 func setThrottled(r *Retry, v *node) (err error) {
 	r.ThrottledStatus, err = numbersOf(v, 100, 599)
+	return err
+}
+
+func setTurnedAway(r *Retry, v *node) (err error) {
+	r.Codes, err = each(v, codeOf)
 	return err
 }
 

@@ -3,6 +3,7 @@ package filters
 import (
 	"net/http"
 
+	"github.com/gozer-gateway/gozer/internal/grpc"
 	"github.com/gozer-gateway/gozer/internal/headers"
 )
 
@@ -18,6 +19,15 @@ func (c *Context) CleanTrailer() {
 		c.Response.Trailer = late.res.Trailer
 	}
 	cleanTrailer(c.Response.Trailer, c.connection, c.ignored)
+}
+
+// EndsInTrailer reports that what has become of a gRPC call is said in the trailer of a
+// response whose head has left already: it can be said there too that the response broke
+// off, and the client's connection need not be cut.
+func (c *Context) EndsInTrailer() bool {
+	res := c.Response
+	return res != nil && c.Committed() && !c.Aborted() && res.Body != nil && res.ContentLength < 0 &&
+		grpc.IsCall(c.Request.Method, c.Request.Header) && grpc.IsContent(res.Header)
 }
 
 // received is what an upstream has answered, whose trailer may be there only when

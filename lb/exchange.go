@@ -128,6 +128,9 @@ func (x *exchange) attempt() (resp *http.Response, err error) {
 			x.fault = x.diagnose(err)
 		case resp != nil:
 			x.fault.outcome = OutcomeOf(resp.StatusCode)
+			if turned := x.policy.TurnedAway; turned != nil && turned(resp.Header) {
+				x.fault.turnedAway, x.fault.outcome = true, Failing
+			}
 		}
 		x.cmd.Balancer.End(x.server, end, x.took, x.fault.outcome)
 		x.tell(resp, err)
@@ -171,7 +174,7 @@ func (x *exchange) diagnose(err error) fault {
 
 // plan finds the server of the next attempt, nil if the last one stands.
 func (x *exchange) plan(resp *http.Response, err error) *Server {
-	if err == nil && !x.unwanted(resp.StatusCode) || x.fault.kind == Aborted {
+	if err == nil && !x.unwanted(resp.StatusCode) && !x.fault.turnedAway || x.fault.kind == Aborted {
 		return nil
 	}
 	x.record(resp, err)

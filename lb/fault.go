@@ -15,6 +15,8 @@ type fault struct {
 	status  int  // of a response that is a failure
 	unsent  bool // the server cannot have seen any of the request
 	outcome Outcome
+
+	turnedAway bool // see RetryPolicy.TurnedAway
 }
 
 // NotSent marks an error of a transport that had not written a byte of the request when

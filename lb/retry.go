@@ -28,6 +28,10 @@ type RetryPolicy struct {
 	// ServerThrottled: they are repeated like errors, and never returned. RestClient does
 	// this to 503.
 	ThrottledStatus []int
+	// TurnedAway tells which responses, by their header, say that the server has not done
+	// what it was asked for: they are repeated, within the two bounds, whatever the method and
+	// the call. The last one is returned as it is. Nil: none does.
+	TurnedAway func(header http.Header) bool
 	// Backoff spaces the attempts.
 	Backoff Backoff
 	// Handler narrows what is repeated, and judges what counts against a server; nil means

@@ -31,7 +31,7 @@ func (x *exchange) judge(f fault, err error) fault {
 
 // retriable reports that another delivery is allowed after the last fault, and worth it.
 func (x *exchange) retriable(same bool) bool {
-	if !x.repeats && !x.fault.unsent {
+	if !x.repeats && !x.fault.unsent && !x.fault.turnedAway {
 		return false
 	}
 	last := x.attempts[len(x.attempts)-1]

@@ -80,6 +80,9 @@ func (c *Command) execute(ctx context.Context, a *attachment, x *execution, run 
 	defer a.leave()
 	x.begin()
 	resp, x.outcome, x.err = call.do(run, c.policy.FailureStatus)
+	if x.outcome == Success && c.policy.FailureFields != nil {
+		x.outcome = c.judge(s, resp)
+	}
 	return resp
 }
 

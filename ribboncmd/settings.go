@@ -3,6 +3,7 @@ package ribboncmd
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 )
 
@@ -65,6 +66,10 @@ type Settings struct {
 	// FailureStatus tells which HTTP statuses count against the service. Such
 	// a response is still passed on. Nil: none does, 5xx included.
 	FailureStatus func(status int) bool
+	// FailureFields tells which header, or trailer, of a response counts against the service,
+	// whatever the status. It is asked at the head, and if that is good at the end of a body of
+	// unknown length, whose failure then counts beside the success. Nil: none does.
+	FailureFields func(header http.Header) bool
 	SlowCall      SlowCallSettings
 	Adaptive      AdaptiveSettings
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gozer-gateway/gozer/filters"
+	"github.com/gozer-gateway/gozer/internal/grpc"
 	"github.com/gozer-gateway/gozer/lb"
 	"github.com/gozer-gateway/gozer/ribboncmd"
 )
@@ -55,17 +56,27 @@ func (f *sendError) ShouldFilter(c *filters.Context) bool {
 
 func (f *sendError) Run(c *filters.Context) error {
 	f.ran.Set(c, true)
-	answer := f.settings.Mapping.Answer(c)
+	call := grpc.IsCall(c.Request.Method, c.Request.Header)
+	mapping := f.settings.Mapping
+	if call {
+		mapping = Mapping{} // Zuul had no calls
+	}
+	answer := mapping.Answer(c)
 	if answer.Status == 0 {
 		c.Abort()
 		return nil
 	}
 	f.count(c, answer)
-	if c.Committed() {
+	switch {
+	case c.Committed() && !c.EndsInTrailer():
 		c.Abort()
-		return nil
+	case c.Committed():
+		breakOff(c)
+	case call:
+		f.sendStatus(c, answer)
+	default:
+		f.send(c, answer)
 	}
-	f.send(c, answer)
 	return nil
 }
 

@@ -2,6 +2,7 @@ package post
 
 import (
 	"cmp"
+	"errors"
 	"net/http"
 	"strconv"
 	"time"
@@ -72,7 +73,9 @@ func (f *sendResponse) Run(c *filters.Context) error {
 		return nil
 	}
 	if err := f.stream(c, length); err != nil {
-		c.Abort()
+		if errors.Is(err, filters.ErrClientGone) || !c.EndsInTrailer() {
+			c.Abort()
+		}
 		return err
 	}
 	sendTrailers(c)

@@ -71,16 +71,19 @@ func (f ribbonRouting) Run(c *filters.Context) error {
 	if service == nil {
 		return lb.Direct(c.Request.Context(), c.ServiceID, lb.ErrNoServer)
 	}
+	ctx, end := callDeadline(c)
 	req, err := newRequest(c, c.Out.Path, service.Balance.Transport)
 	if err != nil {
+		endWith(nil, end)
 		return err
 	}
 	call := lb.Call{Key: service.key(c), Retryable: c.Retryable, Header: c.SpareHeader(), Recorder: recorder{c}}
-	res, err := service.Command.Execute(c.Request.Context(), func(ctx context.Context) (*http.Response, error) { //nolint:bodyclose // the context closes it
+	res, err := service.Command.Execute(ctx, func(ctx context.Context) (*http.Response, error) { //nolint:bodyclose // the context closes it
 		defer bodyDeadline(ctx, c)()
 		res, err := service.Balance.Send(ctx, req, call)
 		return res, blame(c, err)
 	})
+	endWith(res, end)
 	if err != nil {
 		return err
 	}

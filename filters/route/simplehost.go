@@ -43,14 +43,16 @@ func (f simpleHost) Run(c *filters.Context) error {
 		c.Out.Query, c.Out.ForceQuery = c.Request.URL.RawQuery, c.Request.URL.ForceQuery
 	}
 	transport := f.transport(c)
+	ctx, end := callDeadline(c)
 	req, err := newRequest(c, routing.JoinURLPath(target.EscapedPath(), c.Out.Path), transport)
 	if err != nil {
+		endWith(nil, end)
 		return err
 	}
 	req.URL.Scheme, req.URL.Host = target.Scheme, target.Host
-	ctx := c.Request.Context()
 	start := time.Now()
 	res, err := lb.Carry(ctx, transport, req, c.SpareHeader()) //nolint:bodyclose // the context closes it
+	endWith(res, end)
 	note(c, target.Host, start, res, err)
 	if failure := clientsFailure(c, err); failure != nil {
 		return failure
