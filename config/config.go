@@ -283,7 +283,7 @@ type Gateway struct {
 	AccessLog    AccessLog
 	TLS          UpstreamTLSs // towards upstreams
 	RequestID    RequestID
-	Upstream     Upstreams    // the protocols towards them
+	Upstream     Upstreams // the protocols towards them
 }
 
 // HTTP2 is gateway.http2.*: what one connection of a client that speaks HTTP/2 may cost. Sizes are

@@ -129,7 +129,7 @@ func (t *Transport) pick(s *server) (place, bool) {
 	for _, c := range slices.Clone(s.conns) {
 		switch {
 		case c.socket.leaving.Load(), c.used && t.aged(c):
-			t.retire(c)
+			t.discard(c)
 			continue
 		case c.inFlight >= t.settings.MaxStreams:
 			continue
@@ -142,7 +142,7 @@ func (t *Transport) pick(s *server) (place, bool) {
 			return place{conn: c, used: used}, true
 		}
 		if useless {
-			t.retire(c)
+			t.discard(c)
 		}
 	}
 	return place{}, false
@@ -152,8 +152,8 @@ func (t *Transport) aged(c *conn) bool {
 	return t.settings.MaxLifetime > 0 && time.Since(c.born) >= t.settings.MaxLifetime
 }
 
-// retire takes a connection out of use: it is closed when its last stream has ended.
-func (t *Transport) retire(c *conn) {
+// discard takes a connection out of use: it is closed when its last stream has ended.
+func (t *Transport) discard(c *conn) {
 	c.server.drop(c)
 	if c.inFlight == 0 {
 		go c.close()
@@ -267,7 +267,11 @@ func (t *Transport) release(c *conn) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	c.inFlight--
-	if c.inFlight == 0 && !slices.Contains(c.server.conns, c) {
+	switch {
+	case c.inFlight > 0:
+	case t.retired:
+		t.discard(c)
+	case !slices.Contains(c.server.conns, c):
 		go c.close()
 	}
 	t.serve(c.server)

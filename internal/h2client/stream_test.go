@@ -319,10 +319,14 @@ func TestIdleConnectionsAreClosed(t *testing.T) {
 	for name, settings := range map[string]h2client.Settings{
 		"after the idle time": {TransportSettings: http1.TransportSettings{IdleTimeout: 20 * time.Millisecond}},
 		"by CloseIdle":        {},
+		"in retirement":       {},
 		"at the end of life":  {TransportSettings: http1.TransportSettings{MaxLifetime: time.Nanosecond}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			transport := client(t, settings)
+			if name == "in retirement" {
+				transport.Retire()
+			}
 			if _, _, err := send(transport, request(t.Context(), t, http.MethodGet, f.addr, "")); err != nil {
 				t.Fatal(err)
 			}

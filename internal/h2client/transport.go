@@ -22,6 +22,7 @@ type Transport struct {
 
 	mu      sync.Mutex // guards what follows, and all in it
 	servers map[origin]*server
+	retired bool // connections end with their last stream
 }
 
 var _ http.RoundTripper = (*Transport)(nil)
@@ -78,6 +79,15 @@ func (t *Transport) open(ctx context.Context, o origin) (*conn, error) {
 	return c, nil
 }
 
+// Retire closes the connections that no request uses, and the others as soon as they are
+// not used any more. Requests that still come are served all the same.
+func (t *Transport) Retire() {
+	t.mu.Lock()
+	t.retired = true
+	t.mu.Unlock()
+	t.CloseIdle()
+}
+
 // CloseIdle closes the connections that no request uses.
 func (t *Transport) CloseIdle() {
 	t.mu.Lock()
@@ -85,8 +95,7 @@ func (t *Transport) CloseIdle() {
 	for _, s := range t.servers {
 		for _, c := range slices.Clone(s.conns) {
 			if c.inFlight == 0 {
-				s.drop(c)
-				go c.close() // it may have something to say
+				t.discard(c)
 			}
 		}
 		t.tidy(s)
