@@ -31,7 +31,7 @@ func TestCommandLine(t *testing.T) {
 	good := file(t, usersAndBooks)
 	bad := file(t, "server.prot: 1\ngateway.filters.Baner.text: hi\n")
 	odd := file(t, "zuul.ignored-patterns: [/ok, '/a/{']\ngateway.fallback.users: {status: 204, body: x}\n"+
-		"management.endpoints.web.exposure: {include: 'health, prometheus', exclude: 'env, helth, *'}\n"+
+		"management.endpoints.web.exposure: {include: 'health, env', exclude: 'beans, helth, *'}\n"+
 		"gateway.service-route-mapper: {service-pattern: '(?<a>x)', route-pattern: '${b}'}\n")
 	healthy := backendtest.Start(t, says("{}"))
 	ill := backendtest.Start(t, backendtest.Answer(http.StatusServiceUnavailable, "{}"))
@@ -69,7 +69,7 @@ func TestCommandLine(t *testing.T) {
 			0, "warning: gateway.fallback.users.headers.content-length: has no effect: the gateway sets it or leaves it out", "",
 		},
 		{"check places mappers", []string{"check", "--config", odd}, 1, odd + ":4: error: gateway.service-route-mapper.route-pattern: ", ""},
-		{"check knows Spring's endpoints", []string{"check", "--config", odd}, 1, odd + `:3: warning: management.endpoints.web.exposure.include: "prometheus" is an endpoint of Spring that is not served; there are circuitbreakers, filters, health, hystrix.stream, info, metrics, refresh, routes, servers`, ""},
+		{"check knows Spring's endpoints", []string{"check", "--config", odd}, 1, odd + `:3: warning: management.endpoints.web.exposure.include: "env" is an endpoint of Spring that is not served; there are circuitbreakers, filters, health, hystrix.stream, info, loggers, metrics, prometheus, refresh, routes, servers`, ""},
 		{"check knows its endpoints", []string{"check", "--config", odd}, 1, odd + `:3: warning: management.endpoints.web.exposure.exclude: "helth" is no endpoint; there are`, ""},
 		{"check counts endpoints", []string{"check", "--config", odd}, 1, "3 errors, 2 warnings", ""},
 		{"check without a file", []string{"check", "--config", good + "x"}, 1, "cannot be read", ""},

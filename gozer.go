@@ -14,11 +14,14 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/gozer-gateway/gozer/config"
 	"github.com/gozer-gateway/gozer/discovery"
 	"github.com/gozer-gateway/gozer/discovery/eureka"
 	"github.com/gozer-gateway/gozer/registry"
 	"github.com/gozer-gateway/gozer/ribboncmd"
+	"github.com/gozer-gateway/gozer/telemetry"
 )
 
 // Gateway serves requests by one configuration at a time. Its methods may be
@@ -27,6 +30,10 @@ type Gateway struct {
 	options  options
 	config   *config.Config // of the start; listeners keep it across reloads
 	state    *state
+	metrics  *telemetry.Metrics
+	gatherer prometheus.Gatherer
+	scrape   http.Handler
+	levels   *levels
 	hub      *discovery.Hub
 	eureka   *eureka.Client     // nil without one
 	registry *registry.Registry // nil unless eureka.server.enabled at the start
@@ -39,7 +46,10 @@ type Gateway struct {
 // error lists everything that is wrong with cfg or the options.
 func New(cfg *config.Config, opts ...Option) (*Gateway, error) {
 	g := newGateway(cfg, opts)
-	if err := errors.Join(g.embed(cfg), g.adopt(cfg)); err != nil {
+	embedded := g.embed(cfg)
+	g.gatherer = g.gather()
+	g.scrape = g.prometheus()
+	if err := errors.Join(embedded, g.adopt(cfg)); err != nil {
 		return nil, err
 	}
 	return g, nil
@@ -57,6 +67,8 @@ func newGateway(cfg *config.Config, opts []Option) *Gateway {
 	g.options = o
 	g.state.reloads = newReloads(cfg.Files())
 	g.hub = discovery.NewHub(o.logger, o.sources...)
+	g.levels = &levels{level: o.level}
+	g.metrics = telemetry.NewMetrics(g.state.meter.Tunnels.Active.Load)
 	return g
 }
 
@@ -87,9 +99,7 @@ func (g *Gateway) adopt(cfg *config.Config) error {
 	if err := g.replace(cfg); err != nil {
 		return err
 	}
-	if g.options.level != nil {
-		g.options.level.Set(logLevel(cfg))
-	}
+	g.levels.configure(cfg.LogLevels["root"])
 	for _, key := range cfg.NeedRestart(g.config) {
 		g.options.logger.Warn("needs a restart, the value of the start stays", "key", key)
 	}

@@ -14,8 +14,10 @@ func newLogger(w io.Writer, level slog.Leveler) *slog.Logger {
 }
 
 // logLevel maps Spring's level names, of which Go has fewer.
-func logLevel(cfg *config.Config) slog.Level {
-	switch cfg.LogLevels["root"] {
+func logLevel(cfg *config.Config) slog.Level { return levelOf(cfg.LogLevels["root"]) }
+
+func levelOf(name string) slog.Level {
+	switch name {
 	case "TRACE", "DEBUG":
 		return slog.LevelDebug
 	case "WARN":

@@ -9,6 +9,7 @@ import (
 	"github.com/gozer-gateway/gozer/filters"
 	"github.com/gozer-gateway/gozer/lb"
 	"github.com/gozer-gateway/gozer/routing"
+	"github.com/gozer-gateway/gozer/telemetry"
 )
 
 // Management returns the handler of the actuator endpoints, for tests and for
@@ -31,6 +32,8 @@ func (g *Gateway) managementOf(cfg *config.Config) http.Handler {
 		Info:     cfg.Info,
 		Streams:  g.state.streams,
 		Stream:   streamSettings(cfg.Hystrix.Stream),
+
+		Gatherer: g.gatherer, Prometheus: g.scrape, Loggers: g.levels,
 	}, view{g})
 }
 
@@ -43,14 +46,14 @@ type view struct{ *Gateway }
 
 var _ admin.View = view{}
 
-func (v view) Routes() []*routing.Route  { return v.snapshot.Load().table.Routes() }
-func (v view) Filters() []filters.Info   { return v.snapshot.Load().chain.Filters() }
-func (v view) Meter() *filters.Meter     { return v.state.meter }
-func (v view) Commands() admin.Commands  { return v.state.commands }
-func (v view) Balancers() []*lb.Balancer { return v.snapshot.Load().services.balancers() }
-func (v view) Retries() []admin.Retries  { return v.snapshot.Load().services.retries() }
-func (v view) Ready() bool               { return v.ready.Load() }
-func (v view) Reloads() admin.Reloads    { return v.state.reloads.counts() }
+func (v view) Routes() []*routing.Route     { return v.snapshot.Load().table.Routes() }
+func (v view) Filters() []filters.Info      { return v.snapshot.Load().chain.Filters() }
+func (v view) Meter() *filters.Meter        { return v.state.meter }
+func (v view) Commands() admin.Commands     { return v.state.commands }
+func (v view) Balancers() []*lb.Balancer    { return v.snapshot.Load().services.balancers() }
+func (v view) Retries() []telemetry.Retries { return v.snapshot.Load().services.retries() }
+func (v view) Ready() bool                  { return v.ready.Load() }
+func (v view) Reloads() admin.Reloads       { return v.state.reloads.counts() }
 
 func (v view) Refresh(ctx context.Context) (admin.Change, error) {
 	return v.refreshFor(ctx, "management endpoint")

@@ -5,9 +5,13 @@ import "github.com/gozer-gateway/gozer/filters"
 // observers are those that hear of every request of a snapshot: none of what is
 // switched off.
 func (g *Gateway) observers(s *snapshot) []filters.Observer {
-	var own []filters.Observer
-	if s.accessLog != nil {
-		own = append(own, s.accessLog)
+	var all []filters.Observer
+	s.counting = g.metrics.Observer(metricsSettings(s.config), s.table.Routes(), s.services.ids())
+	if s.config.CountsRequests() {
+		all = append(all, s.counting)
 	}
-	return append(own, g.options.observers...)
+	if s.accessLog != nil {
+		all = append(all, s.accessLog)
+	}
+	return append(all, g.options.observers...)
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/gorilla/mux"
 
-	"github.com/gozer-gateway/gozer/admin"
 	"github.com/gozer-gateway/gozer/config"
 	"github.com/gozer-gateway/gozer/fallback"
 	"github.com/gozer-gateway/gozer/filters"
@@ -18,6 +17,7 @@ import (
 	"github.com/gozer-gateway/gozer/internal/tlsout"
 	"github.com/gozer-gateway/gozer/lb"
 	"github.com/gozer-gateway/gozer/routing"
+	"github.com/gozer-gateway/gozer/telemetry"
 	"github.com/gozer-gateway/gozer/telemetry/accesslog"
 )
 
@@ -38,7 +38,8 @@ type snapshot struct {
 	signatures []string          // for Via
 	warnings   []routing.Problem // about routes that are not what they seem
 	management http.Handler
-	accessLog  *accesslog.Log     // nil without one
+	accessLog  *accesslog.Log // nil without one
+	counting   *telemetry.Observer
 	observers  []filters.Observer // of every request, in the order of their beginnings and ends
 }
 
@@ -51,6 +52,7 @@ func (s *snapshot) apply(g *Gateway) {
 		service.Command.PutInForce()
 	}
 	s.enlist()
+	s.counting.PutInForce()
 	g.state.commands.Configure(keySettings(s.config))
 	g.state.retain(s.services, s.pools)
 	g.state.accessLog.Configure(accessLogDestination(s.config))
@@ -105,11 +107,11 @@ func (s services) balancers() []*lb.Balancer {
 }
 
 // retries tells what the budgets have been asked for.
-func (s services) retries() []admin.Retries {
-	var all []admin.Retries
+func (s services) retries() []telemetry.Retries {
+	var all []telemetry.Retries
 	for _, id := range s.ids() {
 		b := s[id].Balance.Budget
-		all = append(all, admin.Retries{Service: id, Granted: b.Granted(), Denied: b.Denied()})
+		all = append(all, telemetry.Retries{Service: id, Granted: b.Granted(), Denied: b.Denied()})
 	}
 	return all
 }
@@ -128,8 +130,11 @@ func (g *Gateway) build(cfg *config.Config) (*snapshot, error) {
 	chained := g.chain(s)
 	_, registry := eurekaClient(cfg, g.options)
 	logged := g.logAccess(s)
-	s.observers = g.observers(s)
-	return s, errors.Join(secured, routes, services, chained, logged, registry)
+	problems := errors.Join(secured, routes, services, chained, logged, registry)
+	if problems == nil {
+		s.observers = g.observers(s)
+	}
+	return s, problems
 }
 
 // chain makes the filters of a snapshot. Settings that none of them takes are an

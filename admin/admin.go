@@ -8,11 +8,13 @@ import (
 	"strings"
 
 	"github.com/gorilla/mux"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/gozer-gateway/gozer/filters"
 	"github.com/gozer-gateway/gozer/lb"
 	"github.com/gozer-gateway/gozer/ribboncmd"
 	"github.com/gozer-gateway/gozer/routing"
+	"github.com/gozer-gateway/gozer/telemetry"
 )
 
 // maxBody is more than any request to an endpoint needs.
@@ -40,11 +42,21 @@ type Settings struct {
 	// Streams counts the readers of event streams over reloads; nil begins anew.
 	Streams *Streams
 	Stream  StreamSettings
+
+	// Gatherer gives what the metrics endpoint shows beside the counters of filters; nil
+	// gives nothing.
+	Gatherer prometheus.Gatherer
+
+	// Prometheus serves the same in Prometheus' formats; nil answers 404.
+	Prometheus http.Handler
+
+	// Loggers are shown and set by the loggers endpoint; nil answers 404.
+	Loggers Loggers
 }
 
 // IDs lists the endpoints that there are, in the order of the alphabet.
 func IDs() []string {
-	return []string{"circuitbreakers", "filters", "health", "hystrix.stream", "info", "metrics", "refresh", "routes", "servers"}
+	return []string{"circuitbreakers", "filters", "health", "hystrix.stream", "info", "loggers", "metrics", "prometheus", "refresh", "routes", "servers"}
 }
 
 // View is what the endpoints show of a gateway. It is asked at every request,
@@ -59,7 +71,7 @@ type View interface {
 	Balancers() []*lb.Balancer
 
 	// Retries has an entry for each service, by id.
-	Retries() []Retries
+	Retries() []telemetry.Retries
 
 	// Components are further parts of the health endpoint; nil for none.
 	Components() []Component
@@ -73,12 +85,6 @@ type View interface {
 
 	// Reloads counts what Refresh, signals and changed files have led to.
 	Reloads() Reloads
-}
-
-// Retries are what the retry budget of a service has been asked for.
-type Retries struct {
-	Service         string
-	Granted, Denied int64
 }
 
 // Commands are the Hystrix commands of a gateway. *ribboncmd.Commands are such.
@@ -120,6 +126,9 @@ func (a *api) register() {
 	a.endpoint("filters", "", methods{http.MethodGet: a.filters})
 	a.endpoint("metrics", "", methods{http.MethodGet: a.metrics})
 	a.endpoint("metrics", anyName, methods{http.MethodGet: a.metric})
+	a.endpoint("prometheus", "", methods{http.MethodGet: a.prometheus})
+	a.endpoint("loggers", "", methods{http.MethodGet: a.loggers})
+	a.endpoint("loggers", anyName, methods{http.MethodGet: a.logger, http.MethodPost: a.setLogger})
 	a.endpoint("circuitbreakers", "", methods{http.MethodGet: a.circuits})
 	a.endpoint("circuitbreakers", anyName, methods{http.MethodGet: a.circuits, http.MethodPost: a.updateCircuit})
 	a.endpoint("servers", "", methods{http.MethodGet: a.servers})

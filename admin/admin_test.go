@@ -21,6 +21,7 @@ import (
 	"github.com/gozer-gateway/gozer/lb"
 	"github.com/gozer-gateway/gozer/ribboncmd"
 	"github.com/gozer-gateway/gozer/routing"
+	"github.com/gozer-gateway/gozer/telemetry"
 )
 
 // gateway is a View with everything set by the test.
@@ -29,7 +30,7 @@ type gateway struct {
 	filters    []filters.Info
 	meter      *filters.Meter
 	balancers  []*lb.Balancer
-	retries    []admin.Retries
+	retries    []telemetry.Retries
 	commands   commands
 	components []admin.Component
 	draining   bool
@@ -42,7 +43,7 @@ func (g *gateway) Routes() []*routing.Route      { return g.routes }
 func (g *gateway) Filters() []filters.Info       { return g.filters }
 func (g *gateway) Meter() *filters.Meter         { return g.meter }
 func (g *gateway) Balancers() []*lb.Balancer     { return g.balancers }
-func (g *gateway) Retries() []admin.Retries      { return g.retries }
+func (g *gateway) Retries() []telemetry.Retries  { return g.retries }
 func (g *gateway) Commands() admin.Commands      { return &g.commands }
 func (g *gateway) Components() []admin.Component { return g.components }
 func (g *gateway) Ready() bool                   { return !g.draining }
@@ -309,7 +310,7 @@ func TestMetrics(t *testing.T) {
 	for range 3 {
 		meter.CountError("a/b cause", 404)
 	}
-	g := &gateway{filters: ch.Filters(), meter: meter, retries: []admin.Retries{{"orders", 7, 0}, {"users", 5, 2}}}
+	g := &gateway{filters: ch.Filters(), meter: meter, retries: []telemetry.Retries{{Service: "orders", Granted: 7, Denied: 0}, {Service: "users", Granted: 5, Denied: 2}}}
 	const all = `"availableTags":[{"tag":"filtertype","values":["post","pre"]},{"tag":"status","values":["SUCCESS","SKIPPED","DISABLED","FAILED"]}]`
 	for name, row := range map[string]struct{ request, want string }{
 		"names":             {"GET /actuator/metrics", `{"names":["ZUUL::EXCEPTION:a/b cause:404","gateway.reload.last.success","gateway.reloads","gateway.retries","gateway.tunnels.active","gateway.tunnels.bytes","gateway.tunnels.opened","zuul.filter-First","zuul.filter-Sample","zuul.filter-Second"]}`},

@@ -9,18 +9,27 @@ import (
 	"github.com/gorilla/mux"
 )
 
-// sample is one counter of a metric: a value for one combination of tags.
+// sample is one combination of tags of a metric. Those of a metric have the same
+// statistics.
 type sample struct {
 	tags  [][2]string
-	value int64
+	stats []measurement
+}
+
+// measurement is one statistic: COUNT, TOTAL_TIME, MAX or VALUE.
+type measurement struct {
+	Statistic string  `json:"statistic"`
+	Value     float64 `json:"value"`
+}
+
+func counted(n int64, tags ...[2]string) sample {
+	return sample{tags, []measurement{{"COUNT", float64(n)}}}
 }
 
 // metrics lists the names of the counters.
 func (a *api) metrics(w http.ResponseWriter, _ *http.Request) {
-	names := slices.Sorted(maps.Keys(a.samples()))
-	if names == nil {
-		names = []string{}
-	}
+	names := append(slices.Collect(maps.Keys(a.samples())), slices.Collect(maps.Keys(a.gathered()))...)
+	slices.Sort(names)
 	write(w, http.StatusOK, map[string]any{"names": names})
 }
 
@@ -29,26 +38,26 @@ func (a *api) samples() map[string][]sample {
 	all := map[string][]sample{}
 	meter := a.view.Meter()
 	for name, n := range meter.Errors() {
-		all[name] = []sample{{value: n}}
+		all[name] = []sample{counted(n)}
 	}
 	tunnels := &meter.Tunnels
-	all["gateway.tunnels.opened"] = []sample{{value: tunnels.Opened.Load()}}
-	all["gateway.tunnels.active"] = []sample{{value: tunnels.Active.Load()}}
+	all["gateway.tunnels.opened"] = []sample{counted(tunnels.Opened.Load())}
+	all["gateway.tunnels.active"] = []sample{counted(tunnels.Active.Load())}
 	all["gateway.tunnels.bytes"] = []sample{
-		{[][2]string{{"from", "client"}}, tunnels.FromClient.Load()},
-		{[][2]string{{"from", "upstream"}}, tunnels.FromUpstream.Load()},
+		counted(tunnels.FromClient.Load(), [2]string{"from", "client"}),
+		counted(tunnels.FromUpstream.Load(), [2]string{"from", "upstream"}),
 	}
 	reloads := a.view.Reloads()
 	all["gateway.reloads"] = []sample{
-		{[][2]string{{"outcome", "success"}}, reloads.Succeeded},
-		{[][2]string{{"outcome", "failure"}}, reloads.Failed},
+		counted(reloads.Succeeded, [2]string{"outcome", "success"}),
+		counted(reloads.Failed, [2]string{"outcome", "failure"}),
 	}
-	all["gateway.reload.last.success"] = []sample{{value: reloads.LastSuccess.Unix()}}
+	all["gateway.reload.last.success"] = []sample{counted(reloads.LastSuccess.Unix())}
 	for _, r := range a.view.Retries() {
 		service := [2]string{"service", r.Service}
 		all["gateway.retries"] = append(all["gateway.retries"],
-			sample{[][2]string{service, {"budget", "granted"}}, r.Granted},
-			sample{[][2]string{service, {"budget", "denied"}}, r.Denied})
+			counted(r.Granted, service, [2]string{"budget", "granted"}),
+			counted(r.Denied, service, [2]string{"budget", "denied"}))
 	}
 	for _, f := range a.view.Filters() {
 		count, name := meter.Filter(f.Phase, f.Name), "zuul.filter-"+f.Name
@@ -61,18 +70,21 @@ func (a *api) samples() map[string][]sample {
 			{"DISABLED", count.Disabled.Load()},
 			{"FAILED", count.Failed.Load()},
 		} {
-			tags := [][2]string{{"filtertype", string(f.Phase)}, {"status", s.status}}
-			all[name] = append(all[name], sample{tags, s.n})
+			all[name] = append(all[name], counted(s.n, [2]string{"filtertype", string(f.Phase)}, [2]string{"status", s.status}))
 		}
 	}
 	return all
 }
 
-// metric shows one counter, narrowed by "tag=name:value" parameters, in the
-// shape of Spring's endpoint.
+// metric shows one metric, narrowed by "tag=name:value" parameters, in the shape of
+// Spring's endpoint.
 func (a *api) metric(w http.ResponseWriter, r *http.Request) {
 	name := mux.Vars(r)["name"]
-	found := a.samples()[name]
+	m := metric{Name: name, samples: a.samples()[name]}
+	if m.samples == nil {
+		m = a.gathered()[name]
+	}
+	found := m.samples
 	for _, tag := range r.URL.Query()["tag"] {
 		found = slices.DeleteFunc(found, func(s sample) bool { return !s.tagged(tag) })
 	}
@@ -80,27 +92,38 @@ func (a *api) metric(w http.ResponseWriter, r *http.Request) {
 		notFound(w, r)
 		return
 	}
-	type measurement struct {
-		Statistic string `json:"statistic"`
-		Value     int64  `json:"value"`
-	}
-	write(w, http.StatusOK, struct {
-		Name          string         `json:"name"`
-		Measurements  []measurement  `json:"measurements"`
-		AvailableTags []availableTag `json:"availableTags"`
-	}{name, []measurement{{"COUNT", sum(found)}}, availableTags(found, r.URL.Query()["tag"])})
+	m.Measurements, m.AvailableTags = sum(found), availableTags(found, r.URL.Query()["tag"])
+	write(w, http.StatusOK, m)
+}
+
+// metric is one metric, its samples added up.
+type metric struct {
+	Name          string         `json:"name"`
+	Description   string         `json:"description,omitempty"`
+	BaseUnit      string         `json:"baseUnit,omitempty"`
+	Measurements  []measurement  `json:"measurements"`
+	AvailableTags []availableTag `json:"availableTags"`
+
+	samples []sample
 }
 
 func (s sample) tagged(tag string) bool {
 	return slices.ContainsFunc(s.tags, func(t [2]string) bool { return t[0]+":"+t[1] == tag })
 }
 
-func sum(samples []sample) int64 {
-	var total int64
-	for _, s := range samples {
-		total += s.value
+// sum adds up the statistics of samples; MAX is the largest one.
+func sum(samples []sample) []measurement {
+	all := slices.Clone(samples[0].stats)
+	for _, s := range samples[1:] {
+		for i, m := range s.stats {
+			if m.Statistic == "MAX" {
+				all[i].Value = max(all[i].Value, m.Value)
+			} else {
+				all[i].Value += m.Value
+			}
+		}
 	}
-	return total
+	return all
 }
 
 type availableTag struct {

@@ -80,6 +80,7 @@ type Management struct {
 	Exclude  []string // wins over Include
 	Token    string   // a secret; empty: there is none
 	Protect  string   // "writes" or All
+	Metrics  Metrics
 }
 
 // Zuul is zuul.*, without the keys that only a servlet container understands.

@@ -31,7 +31,8 @@ func arrows() archtest.Rules {
 		{From: "bench/...", To: nil}, // measures built programs
 
 		{From: ".", To: []string{"admin", "config", "discovery/...", "fallback", "filters/...", "lb", "registry", "ribboncmd", "routing", "telemetry/...", leaves}},
-		{From: "admin", To: []string{"config", "discovery", "fallback", "filters", "lb", "ribboncmd", "routing", leaves}},
+		{From: "admin", To: []string{"config", "discovery", "fallback", "filters", "lb", "ribboncmd", "routing", "telemetry", leaves}},
+		{From: "telemetry", To: []string{"filters", "lb", "ribboncmd", "routing", leaves}},
 		{From: "config", To: []string{leaves}},
 
 		{From: "filters/filtertest", To: []string{"filters", "routing", leaves}},

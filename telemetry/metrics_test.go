@@ -1,0 +1,124 @@
+package telemetry_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/goleak"
+
+	"github.com/gozer-gateway/gozer/filters"
+	"github.com/gozer-gateway/gozer/internal/race"
+	"github.com/gozer-gateway/gozer/routing"
+	"github.com/gozer-gateway/gozer/telemetry"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func observing(tb testing.TB, s telemetry.Settings) (*telemetry.Observer, *routing.Route, prometheus.Gatherer) {
+	tb.Helper()
+	m := telemetry.NewMetrics(func() int64 { return 0 })
+	route := &routing.Route{ID: "users"}
+	o := m.Observer(s, []*routing.Route{route}, []string{"users"})
+	o.PutInForce()
+	return o, route, m.Gatherer()
+}
+
+// one is a finished request.
+func one(tb testing.TB, route *routing.Route, start time.Time, attempts ...filters.Attempt) *filters.Context {
+	tb.Helper()
+	r := httptest.NewRequestWithContext(tb.Context(), http.MethodGet, "/users/1", http.NoBody)
+	c := filters.NewContext(httptest.NewRecorder(), r, routing.Path{Raw: "/users/1", Clean: "/users/1"}, start)
+	c.Route, c.ServiceID = route, "users"
+	for _, a := range attempts {
+		c.Attempted(a)
+	}
+	return c
+}
+
+// count adds up the numbers of series of families, histograms by their buckets.
+func count(tb testing.TB, g prometheus.Gatherer) (n int) {
+	tb.Helper()
+	families, err := g.Gather()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			n += max(1, len(m.GetHistogram().GetBucket())+3)
+		}
+	}
+	return n
+}
+
+func TestMillionsMakeNoSeries(t *testing.T) {
+	t.Run("C221 a million methods, servers and statuses", func(t *testing.T) {
+		n := 1_000_000
+		if race.Enabled {
+			n = 50_000
+		}
+		o, route, all := observing(t, telemetry.Settings{MaxServers: 3})
+		before := count(t, all)
+		c := one(t, route, time.Now())
+		for i := range n {
+			c.Request.Method = fmt.Sprintf("X%d", i)
+			c.Path.Raw = fmt.Sprintf("/users/%d", i)
+			if i%100 == 0 {
+				c = one(t, route, time.Now(), filters.Attempt{Server: fmt.Sprintf("s%d:80", i), Status: i % 1000, Cause: fmt.Sprintf("cause %d", i%7)})
+			}
+			o.Begin(c)
+			o.End(c)
+		}
+		if more := count(t, all) - before; more > 200 {
+			t.Errorf("%d more series", more)
+		}
+	})
+}
+
+func TestObserverAllocates(t *testing.T) {
+	if race.Enabled {
+		t.Skip("the race detector allocates")
+	}
+	o, route, _ := observing(t, telemetry.Settings{MaxServers: 3})
+	c := one(t, route, time.Now(), filters.Attempt{Server: "a:80", Status: 200, Start: time.Now(), Took: time.Millisecond})
+	if n := testing.AllocsPerRun(1000, func() { o.Begin(c); o.End(c) }); n > 0 {
+		t.Errorf("%v allocations a request", n)
+	}
+}
+
+func BenchmarkObserver(b *testing.B) {
+	o, route, _ := observing(b, telemetry.Settings{MaxServers: 3})
+	b.ReportAllocs()
+	b.RunParallel(func(pb *testing.PB) {
+		c := one(b, route, time.Now(), filters.Attempt{Server: "a:80", Status: 200, Start: time.Now(), Took: time.Millisecond})
+		for pb.Next() {
+			o.Begin(c)
+			o.End(c)
+		}
+	})
+}
+
+func TestBuckets(t *testing.T) {
+	o, route, all := observing(t, telemetry.Settings{MaxServers: 3, ClientBuckets: []time.Duration{time.Millisecond, time.Second}})
+	for _, took := range []time.Duration{0, time.Millisecond, time.Millisecond + 1, time.Second, time.Hour} {
+		o.End(one(t, route, time.Now(), filters.Attempt{Server: "a:80", Status: 200, Start: time.Now(), Took: took}))
+	}
+	families, err := all.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() != "http_client_request_duration_seconds" {
+			continue
+		}
+		h := f.GetMetric()[0].GetHistogram()
+		if b := h.GetBucket(); len(b) != 2 || b[0].GetCumulativeCount() != 2 || b[1].GetCumulativeCount() != 4 || h.GetSampleCount() != 5 || h.GetSampleSum() < 3601 {
+			t.Errorf("%v", h)
+		}
+		return
+	}
+	t.Error("there is no histogram")
+}

@@ -1,0 +1,45 @@
+package telemetry
+
+import "sync/atomic"
+
+// noRoute is the label of requests that no route has matched.
+const noRoute = "_none"
+
+// routeCounts counts the requests of a route, each combination of method and class of
+// status from its first request on.
+type routeCounts struct {
+	id     string
+	series atomic.Pointer[routeSeries]
+}
+
+type routeSeries [numMethods][numClasses]atomic.Pointer[histogram]
+
+// of finds the counters of a combination, and makes them if it is the first.
+func (r *routeCounts) of(method, class int, s *Settings) *histogram {
+	all := r.series.Load()
+	if all == nil {
+		r.series.CompareAndSwap(nil, new(routeSeries))
+		all = r.series.Load()
+	}
+	slot := &all[method][class]
+	if h := slot.Load(); h != nil {
+		return h
+	}
+	slot.CompareAndSwap(nil, newHistogram(s.ServerBuckets))
+	return slot.Load()
+}
+
+// each visits the combinations that there have been.
+func (r *routeCounts) each(visit func(method, class int, h *histogram)) {
+	all := r.series.Load()
+	if all == nil {
+		return
+	}
+	for method := range all {
+		for class := range all[method] {
+			if h := all[method][class].Load(); h != nil {
+				visit(method, class, h)
+			}
+		}
+	}
+}
