@@ -20,7 +20,10 @@ LINT         := bin/golangci-lint
 export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test test-nethttp soak race lint fmt fuzz bench bench-compare bench-registry profile interop check docker clean fmt-check tidy-check vet lint-tool
+# Quiet, and only when missing. The tests of the alert rules and of a real Prometheus need it.
+PROMETHEUS_MISSING = echo 'make promtool: without promtool and prometheus (Debian: apt-get install prometheus) the tests of the alert rules are skipped' >&2
+
+.PHONY: help build run test test-nethttp soak race lint fmt fuzz bench bench-compare bench-registry profile interop check docker clean fmt-check tidy-check vet lint-tool promtool
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -82,6 +85,12 @@ bench-registry: build ## measure the registry with 10,000 instances (Linux)
 	$(GO) run ./bench/registry -gateway bin/gateway $(BENCH_REGISTRY)
 
 check: fmt-check tidy-check vet lint test test-nethttp race ## everything a change has to pass
+
+promtool: ## install Debian's Prometheus, for the tests of the alert rules (as root)
+	@{ command -v promtool && command -v prometheus; } >/dev/null || { \
+		[ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+		apt-get -qq update >/dev/null && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends prometheus >/dev/null; \
+	} || $(PROMETHEUS_MISSING)
 
 docker: ## build the container image IMAGE
 	docker build --build-arg VERSION=$(VERSION) -t $(IMAGE) .

@@ -183,16 +183,21 @@ func (r *registration) end(g *Gateway) {
 }
 
 // eurekaHealth is the part of the health endpoint about the registry's list. While
-// there has never been one the status is not UP, but that takes no gateway down: its
-// other routes work.
-func eurekaHealth(c *eureka.Client) admin.Component {
+// there has never been one, or not for a while, the status is not UP, but that takes no
+// gateway down: its other routes work, and the list it has is better than none.
+func eurekaHealth(c *eureka.Client, interval time.Duration) admin.Component {
 	state := c.State()
 	part := admin.Component{Name: "eureka", Status: "UNKNOWN", Details: map[string]any{
 		"instances": c.View().Len(), "applications": len(c.View().Names()), "pushed": state.Pushing,
 	}}
 	if !state.Fetched.IsZero() {
 		part.Status = admin.Up
+		age := time.Since(state.Fetched)
 		part.Details["fetched"] = state.Fetched.UTC().Format(time.RFC3339)
+		part.Details["age"] = age.Round(time.Second).String()
+		if age > staleAfter*interval {
+			part.Status = stale
+		}
 	}
 	if state.Restored {
 		part.Details["restored"] = true
@@ -202,6 +207,12 @@ func eurekaHealth(c *eureka.Client) admin.Component {
 	}
 	return part
 }
+
+// staleAfter is how many intervals may pass without a good answer of the registry.
+const staleAfter = 3
+
+// stale is a status for people, of a list that has not been confirmed for a while.
+const stale = "STALE"
 
 // ownName is the application's name under which the gateway registers.
 func ownName(cfg *config.Config) string {

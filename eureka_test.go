@@ -3,6 +3,7 @@ package gozer_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net"
@@ -169,7 +170,7 @@ func TestOneKeyMakesServicesKnown(t *testing.T) {
 		if server := w.gateway.Servers("users"); len(server) != 2 {
 			t.Errorf("servers %+v", server)
 		}
-		if got := get(t, w.gateway.Management(), "/actuator/health").Body.String(); !strings.Contains(got, `"eureka":{"status":"UP","details":{"applications":2,`) {
+		if got := get(t, w.gateway.Management(), "/actuator/health").Body.String(); !strings.Contains(got, `"eureka":{"status":"UP","details":{"age":"0s","applications":2,`) {
 			t.Errorf("health %s", got)
 		}
 	})
@@ -231,6 +232,74 @@ func TestRegistryDownDoesNotDelayTheStart(t *testing.T) {
 			t.Errorf("servers %+v", server)
 		}
 	})
+}
+
+// C227: the component tells of a registry that was never reached, of one that is gone, with
+// the age of the list, and recovers by itself.
+func TestHealthTellsOfADeadRegistry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{Network: memhttp.NewNetwork()}
+		w.startGateway(t, "zuul.routes.users: /users/**\n")
+		defer w.end(t)
+		health := func() (status, age, trouble string) {
+			var all struct {
+				Status     string
+				Components struct {
+					Eureka struct {
+						Status  string
+						Details struct{ Age, Error string }
+					}
+				}
+			}
+			answer := get(t, w.gateway.Management(), "/actuator/health")
+			if err := json.Unmarshal(answer.Body.Bytes(), &all); err != nil || answer.Code != http.StatusOK || all.Status != "UP" {
+				t.Errorf("%d %s (%v)", answer.Code, answer.Body, err)
+			}
+			part := all.Components.Eureka
+			return part.Status, part.Details.Age, part.Details.Error
+		}
+		// never reached
+		pass(10 * time.Minute)
+		if status, age, trouble := health(); status != "UNKNOWN" || age != "" || trouble == "" {
+			t.Errorf("%s, age %q, error %q", status, age, trouble)
+		}
+		wantSeries(t, w.gateway, "gozer_discovery_fetched 0", "gozer_discovery_failing 1")
+		// reached
+		w.startRegistry(t)
+		pass(10 * time.Minute)
+		if status, age, trouble := health(); status != "UP" || age == "" || trouble != "" {
+			t.Errorf("%s, age %q, error %q", status, age, trouble)
+		}
+		wantSeries(t, w.gateway, "gozer_discovery_fetched 1", "gozer_discovery_failing 0")
+		// down for thirty intervals
+		w.stop()
+		pass(30 * 30 * time.Second)
+		status, age, trouble := health()
+		if old, err := time.ParseDuration(age); status != "STALE" || err != nil || old < 14*time.Minute || trouble == "" {
+			t.Errorf("%s, age %q, error %q", status, age, trouble)
+		}
+		if line := seriesOf(t, w.gateway, "gozer_discovery_age_seconds "); len(line) < len("gozer_discovery_age_seconds 840") {
+			t.Error(line)
+		}
+		// recovers by itself
+		w.startRegistry(t)
+		pass(10 * time.Minute)
+		if status, _, trouble := health(); status != "UP" || trouble != "" {
+			t.Errorf("%s, error %q", status, trouble)
+		}
+		w.stop()
+	})
+}
+
+// seriesOf is the first line that begins so.
+func seriesOf(t *testing.T, g *gozer.Gateway, name string) string {
+	t.Helper()
+	for _, line := range scraped(t, g) {
+		if strings.HasPrefix(line, name) {
+			return line
+		}
+	}
+	return ""
 }
 
 // The registry hears that the gateway goes out of service before it stops accepting,

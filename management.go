@@ -62,7 +62,7 @@ func (v view) Refresh(ctx context.Context) (admin.Change, error) {
 func (v view) Components() []admin.Component {
 	parts := []admin.Component{v.state.reloads.health()}
 	if v.eureka != nil {
-		parts = append(parts, eurekaHealth(v.eureka))
+		parts = append(parts, eurekaHealth(v.eureka, v.config.Eureka.Client.FetchInterval))
 	}
 	if v.registry != nil {
 		parts = append(parts, registryHealth(v.registry))

@@ -1,0 +1,148 @@
+package e2e_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gozer-gateway/gozer/internal/backendtest"
+)
+
+// tool is the path of a program of Debian's package prometheus; without it the test is
+// skipped. CI installs it.
+func tool(t *testing.T, name string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if err != nil {
+		t.Skipf("%s is not installed (Debian's package prometheus has it): %v", name, err)
+	}
+	return path
+}
+
+func TestAlertRules(t *testing.T) {
+	promtool := tool(t, "promtool")
+	for _, args := range [][]string{
+		{"check", "rules", "gozer.rules.yml"},
+		{"test", "rules", "gozer.rules_test.yml"},
+	} {
+		cmd := exec.CommandContext(t.Context(), promtool, args...)
+		cmd.Dir = "../docs/prometheus"
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("promtool %s: %v\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+}
+
+// TestAlertsHaveRunbooks also sees to it that every alert is tested and that its metrics
+// are in the manual.
+func TestAlertsHaveRunbooks(t *testing.T) {
+	read := func(name string) string {
+		text, err := os.ReadFile("../docs/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	tests := read("prometheus/gozer.rules_test.yml")
+	alerts := strings.Split(read("prometheus/gozer.rules.yml"), "- alert: ")[1:]
+	for _, alert := range alerts {
+		name, rest, _ := strings.Cut(alert, "\n")
+		if !strings.Contains(rest, "runbook: '") || !strings.Contains(tests, `alertname="`+name+`"`) {
+			t.Errorf("%s has no runbook or no test", name)
+		}
+	}
+	if len(alerts) < 10 {
+		t.Errorf("only %d alerts are found", len(alerts))
+	}
+}
+
+// prometheus is Debian's server, which scrapes a gateway until the test ends.
+func prometheus(t *testing.T, target string) (api string) {
+	t.Helper()
+	server, dir := tool(t, "prometheus"), t.TempDir()
+	rules, err := filepath.Abs("../docs/prometheus/gozer.rules.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := filepath.Join(dir, "prometheus.yml")
+	text := fmt.Sprintf("global: {scrape_interval: 1s, evaluation_interval: 1s}\nrule_files: [%q]\n"+
+		"scrape_configs: [{job_name: gozer, metrics_path: /actuator/prometheus, static_configs: [{targets: [%q]}]}]\n", rules, target)
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	address := freeAddress(t)
+	log := newOutput()
+	cmd := exec.CommandContext(context.Background(), server,
+		"--config.file="+config, "--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address="+address)
+	cmd.Stdout, cmd.Stderr = log, log
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		if t.Failed() {
+			t.Log(log.String())
+		}
+	})
+	return "http://" + address + "/api/v1/"
+}
+
+// freeAddress is one that nobody listened on a moment ago.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	var c net.ListenConfig
+	l, err := c.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// query gives the value of an expression, "" while there is none.
+func query(g *gateway, api, expr string) string {
+	res, err := g.tryGet(api + "query?query=" + expr)
+	var answer struct {
+		Data struct {
+			Result []struct{ Value [2]any }
+		}
+	}
+	if err != nil || json.Unmarshal([]byte(res.Body), &answer) != nil || len(answer.Data.Result) == 0 {
+		return ""
+	}
+	return fmt.Sprint(answer.Data.Result[0].Value[1])
+}
+
+func TestPrometheusScrapes(t *testing.T) {
+	tool(t, "prometheus")
+	upstream := backendtest.Start(t, backendtest.Answer(http.StatusOK, "hello"))
+	g := startGateway(t, "zuul.routes.users: /users/**\nusers.ribbon.listOfServers: "+upstream.Addr+"\n")
+	api := prometheus(t, g.Admin)
+	eventually(t, "the gateway is up", func() bool { return query(g, api, "up") == "1" })
+	for range 3 {
+		if _, err := g.tryGet(g.URL("/users/1")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for expr, want := range map[string]string{
+		"http_server_request_duration_seconds_count":                    "3",
+		"gozer_client_attempts_total":                                   "3",
+		"gozer_breaker_open":                                            "0",
+		"gozer_ready":                                                   "1",
+		"count(http_client_request_duration_seconds_bucket)":            "15",
+		"gozer_service_servers%7Bstate%3D%22alive%22%7D":                "1",
+		"gozer_http_server_response_body_bytes_total":                   "15",
+		"scrape_samples_scraped%20%3E%20bool%2050":                      "1",
+		"count(ALERTS%7Balertstate%3D%22firing%22%7D)%20or%20vector(0)": "0",
+	} {
+		eventually(t, expr+" is "+want, func() bool { return query(g, api, expr) == want })
+	}
+}
