@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"net"
+	"strings"
 	"testing"
 
 	"github.com/gozer-gateway/gozer"
@@ -69,11 +70,11 @@ func proxying(tb testing.TB, engine string) string {
 	return proxyingTo(tb, engine, replying(tb))
 }
 
-func proxyingTo(tb testing.TB, engine, upstream string) string {
+func proxyingTo(tb testing.TB, engine, upstream string, more ...string) string {
 	tb.Helper()
 	l := loopback(tb)
 	front := gozer.WithListen(func(context.Context, string) (net.Listener, error) { return l, nil })
-	yaml := usersAt("server.http1.engine: "+engine+"\nmanagement.server.port: -1\n", upstream)
+	yaml := usersAt("server.http1.engine: "+engine+"\nmanagement.server.port: -1\n"+strings.Join(more, ""), upstream)
 	r := run(tb, newGateway(tb, yaml, front))
 	tb.Cleanup(func() {
 		r.stop()
@@ -130,6 +131,24 @@ func BenchmarkProxy(b *testing.B) {
 					exchange(b, conn, request, buf)
 				}
 			})
+		})
+	}
+}
+
+// BenchmarkProxyMetrics is what counting costs of it: compare the two.
+func BenchmarkProxyMetrics(b *testing.B) {
+	for _, row := range []struct{ name, yaml string }{{"off", "management.metrics.enable.http: false\n"}, {"on", ""}} {
+		b.Run(row.name, func(b *testing.B) {
+			conn := connect(b, proxyingTo(b, "native", replying(b), row.yaml))
+			if conn == nil {
+				return
+			}
+			defer conn.Close()
+			request, buf := []byte(proxied), make([]byte, 4096)
+			b.ReportAllocs()
+			for b.Loop() {
+				exchange(b, conn, request, buf)
+			}
 		})
 	}
 }
