@@ -30,6 +30,7 @@ func (g *Gateway) gather() prometheus.Gatherer {
 		telemetry.Budgets(func() []telemetry.Retries { return g.snapshot.Load().services.retries() }),
 		g.metrics.Servers(func() []*lb.Balancer { return g.snapshot.Load().services.balancers() }),
 		g.readiness,
+		g.reloading,
 	}
 	if g.eureka != nil {
 		parts = append(parts, telemetry.Registry(g.discovered))
@@ -113,4 +114,14 @@ func (g *Gateway) prometheus() http.Handler {
 		ErrorLog:            slog.NewLogLogger(g.options.logger.Handler(), slog.LevelWarn),
 		MaxRequestsInFlight: mostScrapes,
 	})
+}
+
+// reloading tells what became of configurations that were to be loaded.
+func (g *Gateway) reloading(e *telemetry.Emitter) {
+	r := g.state.reloads.counts()
+	const name, help = "gozer_reloads_total", "Reloads of the configuration, by what became of them."
+	e.Counter(name, help, float64(r.Succeeded), "outcome", "succeeded")
+	e.Counter(name, help, float64(r.Failed), "outcome", "refused")
+	e.Gauge("gozer_config_refused", "1 while the last configuration that was to be loaded was refused.", oneIf(r.Failing))
+	e.Gauge("gozer_config_loaded_timestamp_seconds", "When the configuration in force was loaded.", float64(r.LastSuccess.Unix()))
 }
