@@ -44,10 +44,11 @@ var (
 // proxyServer is the front door of the chosen engine.
 func (g *Gateway) proxyServer(base context.Context) httpServer {
 	if g.config.Server.Engine == config.NetHTTP {
-		return g.alsoHTTP2(g.standardServer(base, g))
+		return g.countFailures(g.alsoHTTP2(g.standardServer(base, g)), g.security.proxy)
 	}
 	native := g.nativeServer(base, g, &g.state.connections)
 	native.Refused = g.logRefused
+	g.countFailures(native, g.security.proxy)
 	return g.withHTTP2(base, native)
 }
 

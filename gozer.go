@@ -27,6 +27,9 @@ import (
 // Gateway serves requests by one configuration at a time. Its methods may be
 // called from any goroutine.
 type Gateway struct {
+	security  security
+	proxyPort atomic.Int64 // of the open listener
+
 	options  options
 	config   *config.Config // of the start; listeners keep it across reloads
 	state    *state
@@ -57,7 +60,7 @@ func New(cfg *config.Config, opts ...Option) (*Gateway, error) {
 
 func newGateway(cfg *config.Config, opts []Option) *Gateway {
 	o := newOptions(opts)
-	g := &Gateway{config: cfg, state: newState(o)}
+	g := &Gateway{config: cfg, state: newState(o), security: newSecurity(o.logger)}
 	if cfg.Registry.Enabled {
 		o.sources = append(slices.Clone(o.sources), g.ownRegistry())
 	} else if client, _ := eurekaClient(cfg, o); client != nil { // build says what is wrong

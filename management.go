@@ -3,6 +3,7 @@ package gozer
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/gozer-gateway/gozer/admin"
 	"github.com/gozer-gateway/gozer/config"
@@ -66,6 +67,9 @@ func (v view) Components() []admin.Component {
 	}
 	if v.registry != nil {
 		parts = append(parts, registryHealth(v.registry))
+	}
+	if v.config.TLS() || v.config.Management.SSL.On() {
+		parts = append(parts, certificateHealth(v.security, time.Now()))
 	}
 	return parts
 }

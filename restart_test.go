@@ -16,6 +16,7 @@ import (
 
 	"github.com/gozer-gateway/gozer"
 	"github.com/gozer-gateway/gozer/config"
+	"github.com/gozer-gateway/gozer/internal/certtest"
 	"github.com/gozer-gateway/gozer/internal/memhttp"
 )
 
@@ -30,6 +31,7 @@ func TestReloadNamesWhatNeedsARestart(t *testing.T) {
 	values := map[string]string{
 		"server.http1.engine": "nethttp", "server.address": "127.0.0.9", "management.server.address": "127.0.0.9",
 		"server.http2.enabled": "true", "gateway.http2.max-frame-size": "98760", "gateway.http2.stream-window": "98760", "gateway.http2.connection-window": "98760",
+		"server.ssl.enabled": "true", "management.server.ssl.enabled": "true", "gateway.ssl.redirect-port": "9878",
 		"server.proxy-protocol.enabled": "true", "server.proxy-protocol.trusted-proxies": "10.0.0.0/8", "server.proxy-protocol.others": "serve",
 	}
 	var want []string
@@ -49,6 +51,10 @@ func TestReloadNamesWhatNeedsARestart(t *testing.T) {
 	}
 	if len(want) < 15 {
 		t.Fatalf("only %q need a restart", want)
+	}
+	cert, key := certtest.NewCA(t, "CA").Issue("g.test").Write()
+	for _, listener := range []string{"server", "management.server"} {
+		settings.WriteString(listener + ".ssl.certificate: " + cert + "\n" + listener + ".ssl.certificate-private-key: " + key + "\n")
 	}
 	settings.WriteString("eureka.client.region: r\neureka.instance.appname: a\n")
 	want = append(want, "eureka.client.*", "eureka.instance.*")

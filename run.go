@@ -59,6 +59,7 @@ func (g *Gateway) background(ctx context.Context, running *sync.WaitGroup) {
 	changed, stop := g.hub.Changes() // before the sources can report
 	running.Go(func() { g.state.commands.Run(ctx) })
 	running.Go(func() { g.state.tend(ctx) })
+	running.Go(func() { g.security.run(ctx, g.config) })
 	running.Go(func() { _ = g.hub.Run(ctx) }) // returns nil
 	running.Go(func() { g.followTLS(ctx) })
 	running.Go(func() { g.state.accessLog.Run(ctx) })
@@ -90,6 +91,9 @@ func (s *server) serve() error {
 // listen opens the proxy's, the registry's and the management listener, or none.
 func (g *Gateway) listen(ctx context.Context) ([]*server, error) {
 	openers := []func(context.Context) (*server, error){g.openProxy}
+	if g.config.TLS() && g.config.Gateway.SSL.RedirectPort >= 0 {
+		openers = append(openers, g.openRedirect)
+	}
 	if g.registry != nil {
 		openers = append(openers, g.openRegistry)
 	}
@@ -111,7 +115,11 @@ func (g *Gateway) listen(ctx context.Context) ([]*server, error) {
 }
 
 func (g *Gateway) openProxy(ctx context.Context) (*server, error) {
-	return g.open(ctx, proxy, g.config.Server.Address, g.config.Server.Port, g.proxyServer)
+	s, err := g.open(ctx, proxy, g.config.Server.Address, g.config.Server.Port, g.proxyServer)
+	if err == nil {
+		g.proxyPort.Store(int64(portOf(s.listener.Addr())))
+	}
+	return s, err
 }
 
 func (g *Gateway) openManagement(ctx context.Context) (*server, error) {
@@ -127,7 +135,7 @@ const (
 func (g *Gateway) managementServer(base context.Context) httpServer {
 	s := g.standardServer(base, g.Management())
 	s.ConnContext = admin.ConnContext
-	return s
+	return g.countFailures(s, g.security.management)
 }
 
 func (g *Gateway) open(ctx context.Context, name, address string, port int, serve func(context.Context) httpServer) (*server, error) {
@@ -136,7 +144,7 @@ func (g *Gateway) open(ctx context.Context, name, address string, port int, serv
 		return nil, fmt.Errorf("gozer: %s listener: %w", name, err)
 	}
 	base, end := context.WithCancel(g.Context(context.WithoutCancel(ctx)))
-	return &server{name, secure(g.introduced(name, listener), nil), serve(base), end}, nil
+	return &server{name, secure(g.introduced(name, listener), g.tlsOf(name)), serve(base), end}, nil
 }
 
 // shutDown drains in the order that Run documents.
@@ -194,7 +202,7 @@ func addresses(servers []*server) (proxy, actuator net.Addr) {
 // follow from the configuration.
 func (g *Gateway) announce(servers []*server) {
 	for _, s := range servers {
-		g.options.logger.Info("listening", "for", s.name, "address", s.listener.Addr().String())
+		g.options.logger.Info("listening", "for", s.name, "address", s.listener.Addr().String(), "tls", g.tlsOf(s.name) != nil)
 	}
 	s := g.snapshot.Load()
 	for _, id := range s.services.ids() {

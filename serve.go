@@ -37,9 +37,17 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (s *snapshot) open(contexts *filters.Contexts, w http.ResponseWriter, r *http.Request) *filters.Context {
 	start := time.Now()
 	path, err := s.path(r)
+	if s.edge != nil {
+		s.edge.strip(r)
+	}
 	c := contexts.New(w, r, path, start)
 	c.Err = cmp.Or(err, s.trust.Judge(c))
 	s.requestIDs.Assign(c)
+	if s.edge != nil {
+		if misplaced := s.edge.enter(c); c.Err == nil {
+			c.Err = misplaced
+		}
+	}
 	if limit := s.config.Gateway.Limits.MaxRequestBody; limit > 0 && c.Err == nil {
 		c.Err = c.LimitBody(limit)
 	}

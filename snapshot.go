@@ -24,6 +24,9 @@ import (
 // snapshot is everything that one configuration decides. It is never changed
 // and owns nothing that would have to be closed.
 type snapshot struct {
+	edge         *edge        // nil when there is nothing to do
+	certificates certificates // nil without TLS
+
 	config     *config.Config
 	discovered []string // the services that discovery knew
 	paths      routing.PathOptions
@@ -53,6 +56,7 @@ func (s *snapshot) apply(g *Gateway) {
 	}
 	s.enlist()
 	s.counting.PutInForce()
+	g.security.adopt(s.certificates)
 	g.state.commands.Configure(keySettings(s.config))
 	g.state.retain(s.services, s.pools)
 	g.state.accessLog.Configure(accessLogDestination(s.config))
@@ -125,12 +129,15 @@ func (g *Gateway) build(cfg *config.Config) (*snapshot, error) {
 	s := &snapshot{config: cfg, discovered: g.hub.Services(), paths: pathOptions(cfg), trust: trust(cfg), requestIDs: requestIDs(cfg), pools: map[string]*pool{}, signatures: signatures()}
 	s.management = g.managementOf(cfg)
 	secured := g.secure(s)
+	s.edge = newEdge(cfg)
+	var security error
+	s.certificates, security = g.security.prepare(cfg)
 	routes := s.route()
 	services := g.connect(s)
 	chained := g.chain(s)
 	_, registry := eurekaClient(cfg, g.options)
 	logged := g.logAccess(s)
-	problems := errors.Join(secured, routes, services, chained, logged, registry)
+	problems := errors.Join(security, secured, routes, services, chained, logged, registry)
 	if problems == nil {
 		s.observers = g.observers(s)
 	}

@@ -23,8 +23,9 @@ func TestKeys(t *testing.T) {
 		}
 		name := strings.NewReplacer("<Filter>", "AFilter", "<phase>", "pre", "<", "my", ">", "", "**", "x").Replace(k.Name)
 		t.Run(name, func(t *testing.T) {
-			before, _ := Load("", Options{})
-			sources := Options{Set: []string{name + "=" + other(k)}}
+			company := secureCompany(name)
+			before, _ := Load("", Options{Set: company})
+			sources := Options{Set: append(company, name+"="+other(k))}
 			if strings.Contains(name, "mapper") {
 				sources.Set = append(sources.Set, "gateway.service-route-mapper.service-pattern=x", "gateway.service-route-mapper.route-pattern=y")
 			}
@@ -46,6 +47,26 @@ func TestKeys(t *testing.T) {
 	}
 }
 
+// secureCompany is what a key of TLS cannot be without.
+func secureCompany(name string) []string {
+	prefix, _, found := strings.Cut(name, ".ssl.")
+	if !found || strings.HasPrefix(name, "eureka.") || strings.HasPrefix(name, "zuul.") || strings.HasPrefix(name, "management.health.") {
+		return nil
+	}
+	section := prefix + ".ssl."
+	switch {
+	case strings.HasPrefix(name, "gateway.ssl.certificates."):
+		section = "gateway.ssl.certificates.myname."
+	case prefix == "gateway":
+		section = "server.ssl."
+	}
+	company := []string{section + "certificate=a.crt", section + "certificate-private-key=a.key"}
+	if section != "gateway.ssl.certificates.myname." {
+		company = append(company, section+"trust-certificate=ca.crt")
+	}
+	return company
+}
+
 // other gives a value of the type of a key that is not its default.
 func other(k Key) string {
 	switch {
@@ -61,6 +82,10 @@ func other(k Key) string {
 		return "_edge"
 	case strings.HasSuffix(k.Name, "grpc-status"):
 		return "UNAVAILABLE"
+	case strings.HasSuffix(k.Name, "enabled-protocols"):
+		return "TLSv1.3"
+	case strings.HasSuffix(k.Name, ".ciphers"):
+		return "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256"
 	case strings.HasSuffix(k.Name, "hash-on"):
 		return "path"
 	case strings.Contains(k.Type, ", ") && !strings.HasPrefix(k.Type, "duration"):

@@ -21,6 +21,7 @@ func (b *builder) check() {
 	b.checkUpstreams()
 	b.checkPorts()
 	b.checkTrust()
+	b.checkSSL()
 	b.checkMapper()
 	b.checkRegistry()
 	if info, ok := b.info.masked().plain().(map[string]any); ok {

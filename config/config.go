@@ -58,6 +58,7 @@ type Server struct {
 	Forward       ForwardHeaders
 	ProxyProtocol ProxyProtocol
 	Error         ErrorPage
+	SSL           SSL // see Config.TLS
 }
 
 // The values of server.http1.engine: what speaks HTTP/1.1 on the proxy's both sides.
@@ -73,6 +74,10 @@ type ErrorPage struct {
 
 // Management is management.*: the listener of the actuator endpoints.
 type Management struct {
+	SSL SSL
+	// CertificateWarning is how long before its end a certificate is warned of.
+	CertificateWarning time.Duration
+
 	Port     int // 0 means any free port, -1 no management listener.
 	Address  string
 	BasePath string
@@ -272,6 +277,7 @@ type ThreadPool struct {
 
 // Gateway is gateway.*: what Zuul has no keys for.
 type Gateway struct {
+	SSL          GatewaySSL           // towards clients
 	Fallback     map[string]*Fallback // by service id, "*" for all
 	Reload       Reload
 	Compat       Compat

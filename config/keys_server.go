@@ -25,8 +25,6 @@ func serverKeys() []Key {
 
 func deadServerKeys() []row[Config] {
 	return []row[Config]{
-		only[Config](Refused, "server.ssl.enabled", "false", "TLS on the proxy port"),
-		dead[Config](Refused, "server.ssl.**", "TLS on the proxy port"),
 		only[Config](Refused, "server.servlet.context-path", "/", "every path would move; use `zuul.prefix` for the routes"),
 		only[Config](Refused, "server.context-path", "/", "every path would move; use `zuul.prefix` for the routes"),
 		only[Config](Planned, "server.compression.enabled", "false", "bodies pass as the upstream encoded them"),
@@ -90,7 +88,6 @@ func managementKeys() []Key {
 		text("management.endpoints.web.base-path", "/actuator", "path in front of every endpoint", func(c *Config) *string { return &c.Management.BasePath }),
 		texts("management.endpoints.web.exposure.include", "*", "endpoints that are served", func(c *Config) *[]string { return &c.Management.Include }),
 		texts("management.endpoints.web.exposure.exclude", "", "endpoints that are not, whatever is included", func(c *Config) *[]string { return &c.Management.Exclude }),
-		dead[Config](Refused, "management.server.ssl.**", "TLS on the management port"),
 		dead[Config](Planned, "management.**", "the endpoints have their standard shape"),
 	)
 }

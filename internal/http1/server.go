@@ -67,13 +67,17 @@ type Server struct {
 	// came, on the connection's goroutine. Nil: nobody does.
 	Refused func(remote string, why *Error)
 
+	// HandshakeFailed hears of TLS handshakes that have failed, on the goroutine of their
+	// connection. Nil: nobody does.
+	HandshakeFailed func(err error)
+
 	// BaseContext makes the context from which those of the requests on a
 	// listener get their values. Its end ends them. Nil means
 	// context.Background().
 	BaseContext func(net.Listener) context.Context
 
 	// NextProto takes over a TLS connection on which the client has chosen
-	// another protocol than http/1.1 by ALPN. The connection is closed when it
+	// another protocol than http/1.1 or http/1.0 by ALPN. The connection is closed when it
 	// returns. Nil: such connections are closed at once.
 	NextProto func(conn *tls.Conn)
 

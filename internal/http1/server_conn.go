@@ -111,31 +111,6 @@ func (c *serverConn) leave() {
 	c.server.dismiss(c)
 }
 
-// shakeHands makes TLS ready. It returns false if the connection is of no use
-// here.
-func (c *serverConn) shakeHands() bool {
-	conn, ok := c.conn.(*tls.Conn)
-	if !ok {
-		return true
-	}
-	c.socket = socketOf(conn.NetConn())
-	if err := conn.HandshakeContext(c.base); err != nil {
-		c.server.Count.failHandshake()
-		c.server.log.Debug("TLS handshake failed", "client", c.remote, "error", err)
-		return false
-	}
-	state := conn.ConnectionState()
-	c.tls = &state
-	switch state.NegotiatedProtocol {
-	case "", "http/1.1":
-		return true
-	}
-	if c.server.NextProto != nil && c.reading.rest() {
-		c.server.NextProto(conn)
-	}
-	return false
-}
-
 // serveOne reads one request and answers it. It returns true if the connection
 // can serve another one.
 func (c *serverConn) serveOne() bool {
@@ -176,7 +151,7 @@ func (c *serverConn) refuse(err error) {
 	}
 	c.server.log.Debug("request refused", "client", c.remote, "error", refused)
 	if c.out.refusal(refused) == nil {
-		c.linger()
+		c.linger(c.conn)
 	}
 }
 
@@ -220,7 +195,7 @@ func (c *serverConn) cancel() {
 
 // cutOff ends the connection from outside.
 func (c *serverConn) cutOff() {
-	c.cut.Store(true)  // for a request that is not current yet
-	_ = c.conn.Close() // wakes whoever waits for it
+	c.cut.Store(true)   // for a request that is not current yet
+	_ = c.raw().Close() // wakes whoever waits for it; TLS would say goodbye, and wait for that
 	c.cancel()
 }

@@ -132,12 +132,12 @@ func (x *exchange) panicked(failure any) {
 func (x *exchange) settle() bool {
 	c := x.conn
 	if !x.finishBody() {
-		c.linger()
+		c.linger(c.conn)
 		return false
 	}
 	if x.response.closing {
 		if !c.request.Close || len(c.in.buffered()) > 0 {
-			c.linger()
+			c.linger(c.conn)
 		}
 		return false
 	}

@@ -36,9 +36,14 @@ func (w *response) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return c.conn, bufio.NewReadWriter(in, bufio.NewWriter(c.conn)), nil
 }
 
-// reset makes the end of the connection an error for the client.
+// reset makes the end of the connection an error for the client. Below TLS it ends at
+// once, for a goodbye there would look like an orderly end.
 func (c *serverConn) reset() {
-	if conn, ok := c.conn.(*net.TCPConn); ok {
+	raw := c.raw()
+	if conn, ok := raw.(interface{ SetLinger(seconds int) error }); ok {
 		_ = conn.SetLinger(0) // fails on a closed connection
+	}
+	if c.tls != nil {
+		_ = raw.Close() // as above
 	}
 }

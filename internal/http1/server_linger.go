@@ -1,17 +1,20 @@
 package http1
 
-import "time"
+import (
+	"net"
+	"time"
+)
 
 const (
 	lingerPause = 2 * time.Second
 	lingerTime  = 30 * time.Second
 )
 
-// linger closes the sending side and reads over what the client still sends,
+// linger closes the sending side of c's connection, or of the one below TLS, and reads over what the client still sends,
 // until it closes too. A connection that is closed with bytes unread is reset,
 // and the reset could overtake the last response (RFC 9112 9.6).
-func (c *serverConn) linger() {
-	half, ok := c.conn.(interface{ CloseWrite() error })
+func (c *serverConn) linger(conn net.Conn) {
+	half, ok := conn.(interface{ CloseWrite() error })
 	if !ok || half.CloseWrite() != nil {
 		return
 	}
@@ -22,7 +25,7 @@ func (c *serverConn) linger() {
 		if !c.reading.keep(phaseLinger, clock.after(lingerPause)) {
 			return
 		}
-		if _, err := c.conn.Read(lent.bytes); err != nil {
+		if _, err := conn.Read(lent.bytes); err != nil {
 			return
 		}
 	}
