@@ -171,7 +171,7 @@ func (g *Gateway) openRegistry(ctx context.Context) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := g.open(ctx, "registry", g.config.Registry.Address, g.config.Registry.Port, func(base context.Context) httpServer {
+	s, err := g.open(ctx, embedded, g.config.Registry.Address, g.config.Registry.Port, func(base context.Context) httpServer {
 		if security != nil {
 			return g.secureServer(base, g.registry.Handler())
 		}

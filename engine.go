@@ -9,6 +9,7 @@ import (
 	"github.com/gozer-gateway/gozer/config"
 	"github.com/gozer-gateway/gozer/internal/h2client"
 	"github.com/gozer-gateway/gozer/internal/http1"
+	"github.com/gozer-gateway/gozer/internal/inflight"
 	"github.com/gozer-gateway/gozer/internal/upstream"
 )
 
@@ -21,6 +22,26 @@ type httpServer interface {
 	Serve(l net.Listener) error
 	Shutdown(ctx context.Context) error
 	Close() error
+}
+
+// drainedServer is one that ends step by step. Drain is the first: no connection is
+// accepted any more, and what is answered is the last on its connection. Requests have
+// no response yet, responses have begun; hijacked connections count as neither,
+// and CutResponses cuts them too.
+type drainedServer interface {
+	httpServer
+	Drain()
+	InFlight() (connections, requests, responses int)
+	CutRequests() int
+	CutResponses() int
+}
+
+// drainable adds the steps to a server of the standard library.
+func drainable(s httpServer) drainedServer {
+	if standard, ok := s.(*http.Server); ok {
+		return inflight.NewServer(standard)
+	}
+	return s.(drainedServer) //nolint:forcetypeassert // the others are our own
 }
 
 // transport is the side of an engine towards upstreams.
@@ -36,9 +57,13 @@ type transport interface {
 var (
 	_ httpServer = (*http.Server)(nil)
 	_ httpServer = (*http1.Server)(nil)
-	_ transport  = (*upstream.Transport)(nil)
-	_ transport  = (*http1.Transport)(nil)
-	_ transport  = (*h2client.Transport)(nil)
+
+	_ drainedServer = (*http1.Server)(nil)
+	_ drainedServer = (*inflight.Server)(nil)
+
+	_ transport = (*upstream.Transport)(nil)
+	_ transport = (*http1.Transport)(nil)
+	_ transport = (*h2client.Transport)(nil)
 )
 
 // proxyServer is the front door of the chosen engine.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gozer-gateway/gozer/internal/h2"
 	"github.com/gozer-gateway/gozer/internal/http1"
+	"github.com/gozer-gateway/gozer/internal/inflight"
 )
 
 // http2Settings are those of clients' HTTP/2 connections with either engine.
@@ -47,14 +48,15 @@ func (g *Gateway) withHTTP2(base context.Context, s *http1.Server) httpServer {
 	if !g.config.Server.HTTP2 {
 		return s
 	}
-	second := h2.NewServer(base, g.http2Settings(s.Handler))
+	requests := &inflight.Requests{}
+	second := h2.NewServer(base, g.http2Settings(requests.Track(s.Handler)))
 	s.Preface = func(conn net.Conn, received []byte) { second.ServeConn(conn, received, nil) }
 	s.NextProto = func(conn *tls.Conn) {
 		if state := conn.ConnectionState(); state.NegotiatedProtocol == "h2" {
 			second.ServeConn(conn, nil, &state)
 		}
 	}
-	return &bothVersions{s, second}
+	return &bothVersions{first: s, second: second, requests: requests}
 }
 
 // alsoHTTP2 switches HTTP/2 on in a server of net/http.
@@ -73,11 +75,12 @@ func (g *Gateway) alsoHTTP2(s *http.Server) *http.Server {
 // bothVersions accepts connections with the first server, which hands some of them
 // to the second one.
 type bothVersions struct {
-	first  *http1.Server
-	second *h2.Server
+	first    *http1.Server
+	second   *h2.Server
+	requests *inflight.Requests // of the second
 }
 
-var _ httpServer = (*bothVersions)(nil)
+var _ drainedServer = (*bothVersions)(nil)
 
 func (b *bothVersions) Serve(l net.Listener) error {
 	var running sync.WaitGroup
@@ -99,6 +102,21 @@ func (b *bothVersions) Shutdown(ctx context.Context) error {
 	running.Wait()
 	return errors.Join(first, second)
 }
+
+// Drain stops accepting. Clients of HTTP/2 hear it with their next answer.
+func (b *bothVersions) Drain() {
+	b.requests.Drain()
+	b.first.Drain()
+}
+
+func (b *bothVersions) InFlight() (connections, requests, responses int) {
+	connections, requests, responses = b.first.InFlight()
+	waiting, begun := b.requests.InFlight()
+	return connections, requests + waiting, responses + begun
+}
+
+func (b *bothVersions) CutRequests() int  { return b.first.CutRequests() + b.requests.CutRequests() }
+func (b *bothVersions) CutResponses() int { return b.first.CutResponses() + b.requests.CutResponses() }
 
 func (b *bothVersions) Close() error {
 	return errors.Join(b.first.Close(), b.second.Close())

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
-	"time"
 
 	"github.com/gozer-gateway/gozer/admin"
 )
@@ -16,9 +15,11 @@ import (
 // Run opens the listeners and serves until ctx ends, then drains: it stops
 // being ready, has the registry say OUT_OF_SERVICE, waits gateway.shutdown.wait,
 // stops accepting, lets requests in flight end within
-// spring.lifecycle.timeout-per-shutdown-phase, leaves the registry, cancels the rest
-// and closes idle connections. With "server.shutdown: immediate" it cancels
-// at once. It returns nil after a clean drain. Call it once.
+// spring.lifecycle.timeout-per-shutdown-phase and streams within
+// gateway.shutdown.stream-grace, cuts the rest, leaves the registry, closes the
+// management listener last, and then idle connections. With "server.shutdown:
+// immediate" it cuts everything at once. It returns nil unless requests were cut that
+// had no response yet. Call it once.
 func (g *Gateway) Run(ctx context.Context) error {
 	if err := g.state.accessLog.Open(); err != nil {
 		return fmt.Errorf("gozer: %w", err)
@@ -77,7 +78,7 @@ func (g *Gateway) background(ctx context.Context, running *sync.WaitGroup) {
 type server struct {
 	name     string
 	listener net.Listener
-	http     httpServer
+	http     drainedServer
 	end      context.CancelFunc // of the context that all requests stem from
 }
 
@@ -132,6 +133,9 @@ const (
 	management = "management"
 )
 
+// embedded is the name of the listener of the registry.
+const embedded = "registry"
+
 func (g *Gateway) managementServer(base context.Context) httpServer {
 	s := g.standardServer(base, g.Management())
 	s.ConnContext = admin.ConnContext
@@ -144,51 +148,7 @@ func (g *Gateway) open(ctx context.Context, name, address string, port int, serv
 		return nil, fmt.Errorf("gozer: %s listener: %w", name, err)
 	}
 	base, end := context.WithCancel(g.Context(context.WithoutCancel(ctx)))
-	return &server{name, secure(g.introduced(name, listener), g.tlsOf(name)), serve(base), end}, nil
-}
-
-// shutDown drains in the order that Run documents.
-func (g *Gateway) shutDown(servers []*server, registered *registration) error {
-	cfg := g.snapshot.Load().config
-	g.ready.Store(false)
-	defer g.closeAll(servers)
-	defer registered.end(g) // before its registry closes, should that be our own
-	if !cfg.Server.Graceful {
-		g.options.logger.Info("shutting down at once")
-		return nil
-	}
-	registered.outOfService(g)
-	g.options.logger.Info("shutting down", "wait", cfg.Gateway.ShutdownWait, "drain", cfg.Server.DrainTimeout)
-	<-time.After(cfg.Gateway.ShutdownWait)
-	ctx, cancel := context.WithTimeout(context.Background(), cfg.Server.DrainTimeout)
-	defer cancel()
-	if err := errors.Join(servers[0].http.Shutdown(ctx), g.tunnelsEnd(ctx)); err != nil {
-		return fmt.Errorf("gozer: requests were cut off after %v of draining: %w", cfg.Server.DrainTimeout, err)
-	}
-	return nil
-}
-
-// tunnelsEnd waits for the connections that have switched protocols, which no
-// server counts among its own any more.
-func (g *Gateway) tunnelsEnd(ctx context.Context) error {
-	look := time.NewTicker(20 * time.Millisecond)
-	defer look.Stop()
-	for g.state.meter.Tunnels.Active.Load() > 0 {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-look.C:
-		}
-	}
-	return nil
-}
-
-func (g *Gateway) closeAll(servers []*server) {
-	for _, s := range servers {
-		s.end()
-		_ = s.http.Close()
-	}
-	g.state.closeIdle()
+	return &server{name, secure(g.introduced(name, listener), g.tlsOf(name)), drainable(serve(base)), end}, nil
 }
 
 func addresses(servers []*server) (proxy, actuator net.Addr) {

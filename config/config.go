@@ -50,7 +50,8 @@ type Server struct {
 	Address string
 	// Graceful tells whether requests in flight are waited for at shutdown.
 	Graceful bool
-	// DrainTimeout is spring.lifecycle.timeout-per-shutdown-phase, the limit of that wait.
+	// DrainTimeout is spring.lifecycle.timeout-per-shutdown-phase, the limit of that wait,
+	// for requests whose response has not begun.
 	DrainTimeout  time.Duration
 	MaxHeaderSize int64  // bytes
 	Engine        string // Native or NetHTTP
@@ -277,20 +278,20 @@ type ThreadPool struct {
 
 // Gateway is gateway.*: what Zuul has no keys for.
 type Gateway struct {
-	SSL          GatewaySSL           // towards clients
-	Fallback     map[string]*Fallback // by service id, "*" for all
-	Reload       Reload
-	Compat       Compat
-	Limits       Limits
-	HTTP2        HTTP2
-	ShutdownWait time.Duration // between "not ready" and "stop accepting", when graceful
-	Via          bool          // sign requests and know circles by it
-	Mapper       ServiceRouteMapper
-	Resilience   Resiliences
-	AccessLog    AccessLog
-	TLS          UpstreamTLSs // towards upstreams
-	RequestID    RequestID
-	Upstream     Upstreams // the protocols towards them
+	SSL        GatewaySSL           // towards clients
+	Fallback   map[string]*Fallback // by service id, "*" for all
+	Reload     Reload
+	Compat     Compat
+	Limits     Limits
+	HTTP2      HTTP2
+	Shutdown   Shutdown
+	Via        bool // sign requests and know circles by it
+	Mapper     ServiceRouteMapper
+	Resilience Resiliences
+	AccessLog  AccessLog
+	TLS        UpstreamTLSs // towards upstreams
+	RequestID  RequestID
+	Upstream   Upstreams // the protocols towards them
 }
 
 // HTTP2 is gateway.http2.*: what one connection of a client that speaks HTTP/2 may cost. Sizes are

@@ -20,7 +20,6 @@ const (
 
 func gatewayKeys() []Key {
 	keys := lift("gateway.", gateway,
-		duration("shutdown.wait", "0s", "time between \"not ready\" and \"no new connections\" at a graceful shutdown", time.Millisecond, 0, func(g *Gateway) *time.Duration { return &g.ShutdownWait }),
 		boolean("via", "true", "add `gozer` to the `Via` field of requests, and refuse those that go in a circle with 508", func(g *Gateway) *bool { return &g.Via }),
 		boolean("compat.error-status", "false", "answer routing failures with 500 nearly always, as Zuul did", func(g *Gateway) *bool { return &g.Compat.ErrorStatus }),
 		boolean("compat.zone-avoidance", "false", "leave one zone more whenever a zone is empty or out of rotation, as Ribbon did", func(g *Gateway) *bool { return &g.Compat.ZoneAvoidance }),
@@ -44,6 +43,7 @@ func gatewayKeys() []Key {
 		dead[Gateway](Refused, "routes.**", "routes have what `zuul.routes` gives them"),
 	)
 	keys = append(keys, accessLogKeys()...)
+	keys = append(keys, shutdownKeys()...)
 	keys = append(keys, resilienceKeys()...)
 	keys = append(keys, upstreamTLSKeys()...)
 	keys = append(keys, upstreamKeys()...)

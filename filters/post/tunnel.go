@@ -32,6 +32,8 @@ func (t *tunnels) run(c *filters.Context, protocol string) error {
 	if err := checkFields(c.Response.Header); err != nil {
 		return err
 	}
+	t.count.Active.Add(1) // before the server forgets the connection, so that a shutdown misses none
+	defer t.count.Active.Add(-1)
 	client, buffered, err := http.NewResponseController(c.Writer()).Hijack()
 	if err != nil {
 		return fmt.Errorf("post: taking over the client's connection: %w", err)
@@ -43,8 +45,6 @@ func (t *tunnels) run(c *filters.Context, protocol string) error {
 		return gone(err)
 	}
 	t.count.Opened.Add(1)
-	t.count.Active.Add(1)
-	defer t.count.Active.Add(-1)
 	began := time.Now()
 	in, out := t.join(c.Request.Context(), client, early(buffered.Reader, client), upstream)
 	c.Tunnelled(time.Since(began), in, out)

@@ -94,7 +94,9 @@ type Server struct {
 	log     *slog.Logger
 	clock   clock
 	crowd   crowd
-	closing atomic.Bool
+	closing atomic.Bool // responses are the last ones of their connections
+	evict   atomic.Bool // connections without a request end
+	cutting atomic.Bool // everything ends
 
 	mu        sync.Mutex
 	listeners map[net.Listener]struct{} // guarded by mu, like all that follows
@@ -103,7 +105,8 @@ type Server struct {
 	taken     roster                    // whose handlers have hijacked them and are still at it
 	perClient map[netip.Addr]int
 	sweeping  bool
-	drained   chan struct{} // closed when closing and conns is empty
+	accepting int           // calls of Serve that may still bring a connection
+	drained   chan struct{} // closed when closing, conns is empty and accepting 0
 }
 
 func (s *Server) init() {

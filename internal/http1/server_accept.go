@@ -62,6 +62,7 @@ func (s *Server) open(l net.Listener) bool {
 		return false
 	}
 	s.listeners[l] = struct{}{}
+	s.accepting++
 	if !s.sweeping {
 		s.sweeping = true
 		go s.sweepOn()
@@ -73,6 +74,8 @@ func (s *Server) forgetListener(l net.Listener) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.listeners, l)
+	s.accepting--
+	s.noteDrained()
 }
 
 // welcome starts to serve a connection if there is room for it.

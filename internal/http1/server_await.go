@@ -24,7 +24,7 @@ func (c *serverConn) await() arrival {
 	var err error
 	if len(c.in.buffered()) == 0 {
 		c.startIdling()
-		if c.server.closing.Load() && c.served > 0 {
+		if c.server.evict.Load() && c.served > 0 {
 			return ended
 		}
 		err = c.in.await()

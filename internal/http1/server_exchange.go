@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"runtime/debug"
+	"sync/atomic"
 )
 
 // exchange is one request with its response. Each has its own, so that a
@@ -13,6 +14,7 @@ type exchange struct {
 	conn     *serverConn
 	context  requestContext
 	response response
+	begun    atomic.Bool  // the head of the response is fixed
 	body     *requestBody // nil without one
 }
 

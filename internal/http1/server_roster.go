@@ -28,7 +28,7 @@ func (s *Server) admit(c *serverConn) bool {
 
 // roomy reports whether a further connection may come. It is called with s.mu held.
 func (s *Server) roomy() bool {
-	return !s.closing.Load() && (s.MaxConnections <= 0 || len(s.conns)+len(s.taken)+len(s.expected) < s.MaxConnections)
+	return !s.cutting.Load() && (s.MaxConnections <= 0 || len(s.conns)+len(s.taken)+len(s.expected) < s.MaxConnections)
 }
 
 // enrol counts a connection in, unless its client has enough of them. It is called
@@ -74,7 +74,7 @@ func (s *Server) dismiss(c *serverConn) {
 
 // noteDrained ends Shutdown and the sweeper when the last connection is gone.
 func (s *Server) noteDrained() {
-	if len(s.conns)+len(s.expected) > 0 || !s.closing.Load() {
+	if len(s.conns)+len(s.expected) > 0 || s.accepting > 0 || !s.closing.Load() {
 		return
 	}
 	select {

@@ -5,14 +5,19 @@ import (
 	"time"
 )
 
+// Drain stops accepting and makes every further response the last one of its
+// connection. Connections without a request stay open until their next one, so that
+// a request which is on its way does not find them closed. Shutdown or Close has to
+// follow.
+func (s *Server) Drain() { s.stopAccepting() }
+
 // Shutdown stops accepting, closes idle connections at once and the others
 // after their current response, and waits for that. When ctx ends first it
 // returns its error and leaves the rest to Close. It does not wait for
 // connections that were hijacked.
 func (s *Server) Shutdown(ctx context.Context) error {
-	if s.stopAccepting() {
-		return nil
-	}
+	s.stopAccepting()
+	s.evict.Store(true)
 	s.expireIdle()
 	select {
 	case <-s.drained:
@@ -25,6 +30,8 @@ func (s *Server) Shutdown(ctx context.Context) error {
 // Close stops accepting, ends the contexts of all requests and closes all
 // connections, hijacked ones excepted. It does not wait for handlers.
 func (s *Server) Close() error {
+	s.cutting.Store(true)
+	s.evict.Store(true)
 	s.stopAccepting()
 	s.forgetExpected()
 	for _, c := range s.connections() {
@@ -36,8 +43,8 @@ func (s *Server) Close() error {
 	return nil
 }
 
-// stopAccepting closes the listeners and tells whether there are no connections.
-func (s *Server) stopAccepting() (drained bool) {
+// stopAccepting closes the listeners.
+func (s *Server) stopAccepting() {
 	s.init()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -47,7 +54,6 @@ func (s *Server) stopAccepting() (drained bool) {
 		_ = l.Close() // nothing was written to it
 		delete(s.listeners, l)
 	}
-	return len(s.conns)+len(s.expected) == 0
 }
 
 // expireIdle ends the waits for requests of which nothing has come. A client
@@ -70,10 +76,61 @@ const lastMoment = 500 * time.Millisecond
 
 // firstWait is until when the first byte must have come on a new connection.
 func (s *Server) firstWait() uint64 {
-	if s.closing.Load() { // it had to be introduced first
+	if s.evict.Load() { // it was accepted, or introduced, late
 		return s.clock.after(lastMoment)
 	}
 	return s.clock.after(s.HeaderTimeout)
+}
+
+// InFlight counts the open connections, hijacked ones excepted, the requests that
+// wait for their response, and those whose response has begun. Connections that
+// speak another protocol count, what they carry does not.
+func (s *Server) InFlight() (connections, requests, responses int) {
+	s.init()
+	all := s.connections()
+	for _, c := range all {
+		switch x := c.current.Load(); {
+		case x == nil:
+		case x.begun.Load():
+			responses++
+		default:
+			requests++
+		}
+	}
+	return len(all) + s.introducing(), requests, responses
+}
+
+// introducing counts the connections that are to be introduced.
+func (s *Server) introducing() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.expected)
+}
+
+// CutRequests ends the requests whose response has not begun, with their
+// connections, and returns their number.
+func (s *Server) CutRequests() int { return s.cutThose(false) }
+
+// CutResponses ends the requests whose response has begun, with their connections,
+// and the contexts of those that have hijacked theirs. It returns the number of the
+// former.
+func (s *Server) CutResponses() int {
+	n := s.cutThose(true)
+	for _, c := range s.hijacked() {
+		c.cancel()
+	}
+	return n
+}
+
+func (s *Server) cutThose(begun bool) (cut int) {
+	s.init()
+	for _, c := range s.connections() {
+		if x := c.current.Load(); x != nil && x.begun.Load() == begun {
+			c.cutOff()
+			cut++
+		}
+	}
+	return cut
 }
 
 // cancelRequests ends the contexts of all requests.

@@ -65,6 +65,7 @@ func (w *response) ended() message {
 // decide completes the head and puts it in front of what has been written.
 func (w *response) decide(m message) {
 	w.decided, w.framing = true, m.framing
+	w.exchange.begun.Store(true)
 	m.close = w.closing && w.status != http.StatusSwitchingProtocols
 	m.keepAlive = !w.closing && w.conn().head.minor == 0
 	for _, name := range w.trailers {

@@ -1,0 +1,127 @@
+package inflight_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/gozer-gateway/gozer/internal/inflight"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// held answers "/begun" with its head at once; everything ends with its context or when
+// told to.
+type held struct{ arrived, leave chan struct{} }
+
+func (h *held) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == "/begun" {
+		_, _ = io.WriteString(w, "x")
+		_ = http.NewResponseController(w).Flush()
+	}
+	h.arrived <- struct{}{}
+	select {
+	case <-h.leave:
+	case <-r.Context().Done():
+		w.WriteHeader(http.StatusServiceUnavailable) // what nobody is to see
+	}
+}
+
+func serving(t *testing.T) (*inflight.Server, *held, string) {
+	t.Helper()
+	h := &held{make(chan struct{}, 10), make(chan struct{})}
+	s := inflight.NewServer(&http.Server{Handler: h, ReadHeaderTimeout: time.Minute})
+	var config net.ListenConfig
+	l, err := config.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- s.Serve(l) }()
+	t.Cleanup(func() {
+		_ = s.Close()
+		if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
+			t.Errorf("Serve returned %v", err)
+		}
+	})
+	return s, h, l.Addr().String()
+}
+
+func ask(t *testing.T, addr, path string) *bufio.Reader {
+	t.Helper()
+	var d net.Dialer
+	c, err := d.DialContext(t.Context(), "tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	if _, err := io.WriteString(c, "GET "+path+" HTTP/1.1\r\nHost: g\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	return bufio.NewReader(c)
+}
+
+func wantInFlight(t *testing.T, s *inflight.Server, connections, requests, responses int) {
+	t.Helper()
+	if c, q, r := s.InFlight(); c != connections || q != requests || r != responses {
+		t.Errorf("in flight are %d, %d, %d; want %d, %d, %d", c, q, r, connections, requests, responses)
+	}
+}
+
+func TestEachKindIsCutByItself(t *testing.T) {
+	s, h, addr := serving(t)
+	waiting, begun := ask(t, addr, "/"), ask(t, addr, "/begun")
+	<-h.arrived
+	<-h.arrived
+	wantInFlight(t, s, 2, 1, 1)
+	if n := s.CutRequests(); n != 1 {
+		t.Errorf("cut %d requests", n)
+	}
+	if rest, err := io.ReadAll(waiting); len(rest) > 0 || err != nil {
+		t.Errorf("a request that was cut got %q, %v", rest, err)
+	}
+	if n := s.CutResponses(); n != 1 {
+		t.Errorf("cut %d responses", n)
+	}
+	res, err := http.ReadResponse(begun, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if body, err := io.ReadAll(res.Body); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("a response that was cut looks complete: %q, %v", body, err)
+	}
+}
+
+func TestDrainSaysClose(t *testing.T) {
+	s, h, addr := serving(t)
+	waiting := ask(t, addr, "/")
+	<-h.arrived
+	s.Drain()
+	var d net.Dialer
+	if c, err := d.DialContext(t.Context(), "tcp", addr); err == nil {
+		_ = c.Close()
+		t.Error("new connections are accepted")
+	}
+	close(h.leave)
+	res, err := http.ReadResponse(waiting, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if !res.Close {
+		t.Error("the answer lacks Connection: close")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if err := s.Shutdown(ctx); err != nil {
+		t.Error(err)
+	}
+}
