@@ -9,6 +9,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -103,13 +104,31 @@ func TestTickets(t *testing.T) {
 	}
 }
 
+// output is a log that can be read while it is written.
+type output struct {
+	mu   sync.Mutex
+	text bytes.Buffer // guarded by mu
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(p)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
+}
+
 // An end is warned of once a day.
 func TestWarnings(t *testing.T) {
 	ca := certtest.NewCA(t, "CA")
 	start := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) // when fake time begins
 	pair := pairOf(ca.IssueLeaf(certtest.Leaf{Hosts: []string{"g.test"}, NotBefore: time.Unix(0, 0), NotAfter: start.Add(49 * time.Hour)}))
 	synctest.Test(t, func(t *testing.T) {
-		var log bytes.Buffer
+		var log output
 		s := certs.New("proxy", slog.New(slog.NewTextHandler(&log, nil)))
 		next := settings(pair)
 		next.Warning = 48 * time.Hour
