@@ -38,6 +38,7 @@ func (g *Gateway) builtins(s *snapshot) []filters.Spec {
 			Transport:          g.transport(s, urlRoutes, urlPool(cfg), cfg.TLSForRoute(everyUpstream), nil),
 			ByRoute:            g.routeTransports(s),
 			ForceOriginalQuery: z.ForceOriginalQueryStringEncoding,
+			Tracer:             s.attemptTracer(),
 		}),
 		route.SendForward(g.router()),
 		post.LocationRewrite(post.LocationRewriteSettings{Prefix: z.Prefix, StripPrefix: z.StripPrefix, Owns: s.services.own}),

@@ -22,13 +22,14 @@ func commandSettings(cfg *config.Config, service string) (ribboncmd.Settings, er
 }
 
 // keySettings are those of the commands that filters name themselves.
-func keySettings(cfg *config.Config) func(ribboncmd.Key) ribboncmd.Settings {
+func (s *snapshot) keySettings() func(ribboncmd.Key) ribboncmd.Settings {
+	cfg, tracer := s.config, s.commandTracer()
 	return func(key ribboncmd.Key) ribboncmd.Settings {
 		c := cfg.HystrixCommand(key.Command)
 		s, _ := hystrixSettings(c) // the strategy is one of two, the table of keys sees to it
 		beyond(&s, cfg.ResilienceFor(key.Command))
 		pool := cmp.Or(c.ThreadPoolKey, key.Pool, key.Group, key.Command)
-		s.Pool = poolSettings(cfg, pool)
+		s.Pool, s.Tracer = poolSettings(cfg, pool), tracer
 		return s
 	}
 }

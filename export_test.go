@@ -15,6 +15,7 @@ import (
 	"github.com/gozer-gateway/gozer/internal/tlsout"
 	"github.com/gozer-gateway/gozer/lb"
 	"github.com/gozer-gateway/gozer/ribboncmd"
+	"github.com/gozer-gateway/gozer/telemetry"
 )
 
 // Execute runs the command line as Main does, without the process around it.
@@ -86,3 +87,6 @@ func (l *FailureLog) IsNews(pool, address string, cause tlsout.Cause, now time.T
 
 // Remembered is how many failures are kept for that.
 func (l *FailureLog) Remembered() int { return len(l.log.last) }
+
+// TraceStats tell what became of spans.
+func TraceStats(g *Gateway) telemetry.TraceStats { return g.exports.traces.Stats() }

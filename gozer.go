@@ -40,6 +40,7 @@ type Gateway struct {
 	hub      *discovery.Hub
 	eureka   *eureka.Client     // nil without one
 	registry *registry.Registry // nil unless eureka.server.enabled at the start
+	exports  exports
 	snapshot atomic.Pointer[snapshot]
 	reload   sync.Mutex // held while a configuration is read and a snapshot is built
 	ready    atomic.Bool
@@ -52,6 +53,7 @@ func New(cfg *config.Config, opts ...Option) (*Gateway, error) {
 	embedded := g.embed(cfg)
 	g.gatherer = g.gather()
 	g.scrape = g.prometheus()
+	g.exports = openExports(cfg, &g.options, g.gatherer)
 	if err := errors.Join(embedded, g.adopt(cfg)); err != nil {
 		return nil, err
 	}

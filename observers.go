@@ -6,6 +6,9 @@ import "github.com/gozer-gateway/gozer/filters"
 // switched off.
 func (g *Gateway) observers(s *snapshot) []filters.Observer {
 	var all []filters.Observer
+	if s.tracer != nil {
+		all = append(all, s.tracer) // first: the others find the trace
+	}
 	s.counting = g.metrics.Observer(metricsSettings(s.config), s.table.Routes(), s.services.ids())
 	if s.config.CountsRequests() {
 		all = append(all, s.counting)

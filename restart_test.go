@@ -36,7 +36,7 @@ func TestReloadNamesWhatNeedsARestart(t *testing.T) {
 	}
 	var want []string
 	for _, k := range config.Keys() {
-		if !k.Restart || k.Name == "server.max-http-header-size" || strings.HasPrefix(k.Name, "eureka.") {
+		if !k.Restart || k.Name == "server.max-http-header-size" || strings.HasPrefix(k.Name, "eureka.") || strings.HasPrefix(k.Name, "management.o") {
 			continue
 		}
 		value := values[k.Name]
@@ -56,8 +56,8 @@ func TestReloadNamesWhatNeedsARestart(t *testing.T) {
 	for _, listener := range []string{"server", "management.server"} {
 		settings.WriteString(listener + ".ssl.certificate: " + cert + "\n" + listener + ".ssl.certificate-private-key: " + key + "\n")
 	}
-	settings.WriteString("eureka.client.region: r\neureka.instance.appname: a\n")
-	want = append(want, "eureka.client.*", "eureka.instance.*")
+	settings.WriteString("eureka.client.region: r\neureka.instance.appname: a\nmanagement.otlp.tracing.endpoint: http://o\nmanagement.opentelemetry.resource-attributes.a: b\n")
+	want = append(want, "eureka.client.*", "eureka.instance.*", "management.otlp.*", "management.opentelemetry.*")
 	log, lines := logged()
 	g := newGateway(t, "server.port: 8080\n", log)
 	reload(t, g, settings.String())

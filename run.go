@@ -58,6 +58,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 // background starts what works beside the requests; it ends with ctx.
 func (g *Gateway) background(ctx context.Context, running *sync.WaitGroup) {
 	changed, stop := g.hub.Changes() // before the sources can report
+	g.exports.run(ctx, running, g.config.Server.DrainTimeout)
 	running.Go(func() { g.state.commands.Run(ctx) })
 	running.Go(func() { g.state.tend(ctx) })
 	running.Go(func() { g.security.run(ctx, g.config) })

@@ -123,15 +123,18 @@ func (g *Gateway) log(c *filters.Context) {
 	if c.Err == nil {
 		return
 	}
-	level := slog.LevelWarn
+	level, logger := slog.LevelWarn, g.options.logger
 	if clientsFault(c) {
 		level = slog.LevelDebug
+	}
+	if !logger.Enabled(c.Request.Context(), level) {
+		return
 	}
 	route := ""
 	if c.Route != nil {
 		route = c.Route.ID
 	}
-	g.options.logger.Log(c.Request.Context(), level, "request failed", "method", c.Request.Method, "path", c.Path.Raw,
+	c.Trace.Mark(logger).Log(c.Request.Context(), level, "request failed", "method", c.Request.Method, "path", c.Path.Raw,
 		"route", route, "service", c.ServiceID, "status", c.Status(), "took", time.Since(c.Start), "request", c.RequestID, "error", c.Err)
 }
 

@@ -43,6 +43,7 @@ type snapshot struct {
 	management http.Handler
 	accessLog  *accesslog.Log // nil without one
 	counting   *telemetry.Observer
+	tracer     *telemetry.Tracer  // nil when tracing is off
 	observers  []filters.Observer // of every request, in the order of their beginnings and ends
 }
 
@@ -57,7 +58,7 @@ func (s *snapshot) apply(g *Gateway) {
 	s.enlist()
 	s.counting.PutInForce()
 	g.security.adopt(s.certificates)
-	g.state.commands.Configure(keySettings(s.config))
+	g.state.commands.Configure(s.keySettings())
 	g.state.retain(s.services, s.pools)
 	g.state.accessLog.Configure(accessLogDestination(s.config))
 	g.state.tls.retain(s.tls)
@@ -132,12 +133,13 @@ func (g *Gateway) build(cfg *config.Config) (*snapshot, error) {
 	s.edge = newEdge(cfg)
 	var security error
 	s.certificates, security = g.security.prepare(cfg)
+	traced := g.exports.trace(s)
 	routes := s.route()
 	services := g.connect(s)
 	chained := g.chain(s)
 	_, registry := eurekaClient(cfg, g.options)
 	logged := g.logAccess(s)
-	problems := errors.Join(security, secured, routes, services, chained, logged, registry)
+	problems := errors.Join(security, secured, traced, routes, services, chained, logged, registry)
 	if problems == nil {
 		s.observers = g.observers(s)
 	}
@@ -206,6 +208,7 @@ func (g *Gateway) connect(s *snapshot) error {
 
 func (g *Gateway) service(s *snapshot, id string, registry *fallback.Registry) (*route.Service, error) {
 	settings, err := commandSettings(s.config, id)
+	settings.Tracer = s.commandTracer()
 	if err != nil {
 		return nil, err
 	}
@@ -228,6 +231,8 @@ func (g *Gateway) service(s *snapshot, id string, registry *fallback.Registry) (
 			Budget:    g.state.budget(id, budgetSettings(ribbon)),
 			Listeners: listeners(g.options.listeners, ribbon),
 			Hedge:     hedgePolicy(s.config.ResilienceFor(id)),
+			Tracer:    s.attemptTracer(),
+			Rule:      ribbon.Balancing.Rule.Name,
 		},
 		Key: key,
 	}, nil

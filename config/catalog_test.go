@@ -114,6 +114,10 @@ func other(k Key) string {
 		return "0.5"
 	case strings.Contains(k.Type, "region;url"):
 		return "east;http://localhost"
+	case k.Type == "URL":
+		return "http://localhost"
+	case k.Type == "list of formats":
+		return "B3"
 	case strings.Contains(k.Type, "CIDR"):
 		return "10.0.0.0/8"
 	case strings.Contains(k.Name, ".url"), strings.Contains(k.Name, "service-url"):

@@ -27,6 +27,8 @@ type Config struct {
 	Gateway   Gateway
 	Eureka    Eureka
 	Registry  Registry
+	Tracing   Tracing
+	OTLP      OTLP
 	// LogLevels is logging.level.<name>: upper-case level by logger name. Only "root" counts.
 	LogLevels map[string]string
 	// Info is info.* as it was nested, for /actuator/info. Secrets are masked.

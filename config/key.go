@@ -43,7 +43,7 @@ type Key struct {
 // Keys gives the table in the order of docs/configuration.md.
 func Keys() []Key {
 	return markStartKeys(slices.Concat(
-		serverKeys(), sslKeys(), http2Keys(), trustKeys(), managementKeys(), metricsKeys(), zuulKeys(), routeKeys(), ribbonKeys(), retryKeys(),
+		serverKeys(), sslKeys(), http2Keys(), trustKeys(), tracingKeys(), deadTracingKeys(), managementKeys(), metricsKeys(), zuulKeys(), routeKeys(), ribbonKeys(), retryKeys(),
 		hystrixKeys(), eurekaKeys(), registryKeys(), gatewayKeys(), foreignKeys(),
 	))
 }

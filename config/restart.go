@@ -65,6 +65,8 @@ func startSections() []startKey {
 		{"eureka.client.", func(c *Config) any { return c.Eureka.Client }},
 		{"eureka.instance.", func(c *Config) any { return c.Eureka.Instance }},
 		{"eureka.server.", func(c *Config) any { return c.Registry }},
+		{"management.otlp.", func(c *Config) any { return [...]OTLPExport{c.OTLP.Traces, c.OTLP.Metrics} }},
+		{"management.opentelemetry.", func(c *Config) any { return c.OTLP.Resource }},
 	}
 }
 

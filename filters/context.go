@@ -64,6 +64,9 @@ type Context struct {
 	// Start is when the request head had been read.
 	Start time.Time
 
+	// Trace names the request's trace; zero when tracing is off.
+	Trace Trace
+
 	// RequestID names the request in logs, in the error body and towards the
 	// upstream (gateway.request-id.*); empty when that is switched off.
 	RequestID string
@@ -174,12 +177,13 @@ func (c *Context) Aborted() bool { return c.aborted }
 // valid as long as c.
 func (c *Context) Executions() []Execution { return c.executions }
 
-// Logger returns the logger of the chain that serves the request.
+// Logger returns the logger of the chain that serves the request. Its lines name the
+// request's trace, if there is one.
 func (c *Context) Logger() *slog.Logger {
 	if c.chain == nil {
 		return slog.New(slog.DiscardHandler)
 	}
-	return c.chain.logger
+	return c.Trace.Mark(c.chain.logger)
 }
 
 // RunPhase runs the filters of a custom phase and returns the first failure.

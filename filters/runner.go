@@ -40,7 +40,7 @@ func (ch *Chain) Serve(c *Context) {
 // error filters and is otherwise swallowed (row 8 of the table).
 func (ch *Chain) fail(c *Context) {
 	if err := ch.runEntries(Error, ch.errors, c); err != nil {
-		ch.logger.ErrorContext(c.Request.Context(), "error filter failed", "request", c.RequestID, "error", err, "handling", c.Err)
+		c.Logger().ErrorContext(c.Request.Context(), "error filter failed", "request", c.RequestID, "error", err, "handling", c.Err)
 	}
 	c.mark(&c.account.error)
 }

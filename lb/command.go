@@ -23,6 +23,10 @@ type Command struct {
 	Hedge HedgePolicy
 	// Listeners hear of every step, in this order.
 	Listeners []ExecutionListener
+	// Tracer follows the attempts; nil: nobody does.
+	Tracer Tracer
+	// Rule is the name of the balancer's rule, for the tracer.
+	Rule string
 }
 
 // Recorder is told of every attempt of a call, when the head of the response has come or
@@ -42,6 +46,9 @@ type Call struct {
 	Header http.Header
 	// Recorder, if not nil, is told of the attempts.
 	Recorder Recorder
+
+	descent descent
+	resent  int // attempts before those of this call
 }
 
 // Do sends req to a server of the service, or to several in turn, and returns the first
@@ -67,6 +74,7 @@ type Call struct {
 // take for a permission to repeat what was sent, goes out in lower case, in which
 // net/http does not look for it.
 func (c *Command) Do(req *http.Request, call Call) (*http.Response, error) {
+	call.descent = borrowed
 	return c.send(req.Context(), copied(req), call, false)
 }
 

@@ -16,12 +16,13 @@ type exchange struct {
 	ctx     context.Context //nolint:containedctx // it ends with the exchange
 	req     *http.Request   // of the current attempt
 	call    Call
-	url     url.URL // as the caller gave it, without a server
-	host    string  // as the caller gave it
-	given   bool    // req has been given to the transport
-	repeats bool    // what was sent may be sent again
-	body    *replay // nil without one
-	watch   *watch  // nil without listeners
+	url     url.URL     // as the caller gave it, without a server
+	host    string      // as the caller gave it
+	given   bool        // req has been given to the transport
+	repeats bool        // what was sent may be sent again
+	body    *replay     // nil without one
+	watch   *watch      // nil without listeners
+	span    AttemptSpan // of the current attempt; nil unless it is recorded
 
 	server   *Server
 	same     int       // attempts on server before this one
@@ -84,6 +85,9 @@ func (x *exchange) finish(resp *http.Response, err error) (*http.Response, error
 		return nil, x.end(x.fail(x.fault, err))
 	}
 	x.body.settle()
+	if x.span != nil {
+		x.span.Answered(resp)
+	}
 	x.watch.executionSuccess(resp)
 	return resp, nil
 }
@@ -103,6 +107,7 @@ func (x *exchange) end(err *Error) *Error {
 func (x *exchange) giveUp(resp *http.Response) {
 	if resp != nil {
 		x.watch.serverException(statusError(resp.StatusCode))
+		x.traceGivenUp(resp)
 		discard(resp)
 	}
 }
@@ -134,9 +139,15 @@ func (x *exchange) attempt() (resp *http.Response, err error) {
 		}
 		x.cmd.Balancer.End(x.server, end, x.took, x.fault.outcome)
 		x.tell(resp, err)
+		if resp == nil {
+			x.traceFailure(err)
+		}
 	}()
 	clear(x.call.Header)
-	resp, err = Carry(x.ctx, x.cmd.Transport, x.outbound(), x.call.Header)
+	first := !x.given
+	req := x.outbound()
+	x.trace(first)
+	resp, err = Carry(x.ctx, x.cmd.Transport, req, x.call.Header)
 	if err == nil && x.policy.throttled(resp.StatusCode) {
 		discard(resp)
 		return nil, statusError(resp.StatusCode)

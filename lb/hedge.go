@@ -103,6 +103,7 @@ func (h *hedge) send(ctx context.Context) bool {
 	req.Header = h.req.Header.Clone()
 	call := h.call
 	call.Server, call.Retry, call.Header, call.Recorder = server, &h.one, nil, nil
+	call.descent, call.resent = hedged, index
 	go func() {
 		resp, err := h.single.guarded(ctx, req, call)
 		took := time.Since(start)

@@ -44,7 +44,9 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, &Error{Service: c.Balancer.Name(), Err: fmt.Errorf("%w %q", errScheme, req.URL.Scheme)}
 	}
 	ctx := req.Context()
-	resp, err := c.send(ctx, addressed(req), callOf(ctx), true)
+	call := callOf(ctx)
+	call.descent = borrowed
+	resp, err := c.send(ctx, addressed(req), call, true)
 	if err != nil {
 		return nil, err
 	}

@@ -49,8 +49,10 @@ func (c *Command) Execute(ctx context.Context, run Run) (*http.Response, error) 
 	if x.err == nil {
 		return resp, nil
 	}
-	resp, failure := c.fallBack(ctx, s, x.failure(c.service))
+	cause := x.failure(c.service)
+	resp, failure := c.fallBack(ctx, s, cause)
 	s.answered(&x)
+	c.policy.tell(ctx, cause, failure == nil)
 	if failure != nil {
 		s.count(EventExceptionThrown)
 		return nil, failure

@@ -69,6 +69,7 @@ func (t *Task[T]) Do(ctx context.Context) (value T, report Report, err error) {
 	report.Failure = x.failure(cmd.service)
 	value, err = t.fallBack(ctx, cmd, a.state, &report)
 	a.state.answered(&x)
+	cmd.policy.tell(ctx, report.Failure, err == nil)
 	return value, report, err
 }
 

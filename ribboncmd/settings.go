@@ -72,6 +72,9 @@ type Settings struct {
 	FailureFields func(header http.Header) bool
 	SlowCall      SlowCallSettings
 	Adaptive      AdaptiveSettings
+
+	// Tracer hears of executions without a result; nil: nobody does.
+	Tracer Tracer
 }
 
 // PercentileSettings say which stretch of time latencies are ranked over. Zero

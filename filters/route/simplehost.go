@@ -1,6 +1,7 @@
 package route
 
 import (
+	"context"
 	"net/http"
 	"time"
 
@@ -20,6 +21,9 @@ type SimpleHostSettings struct {
 	// ForceOriginalQuery is zuul.force-original-query-string-encoding: the
 	// client's query is sent even if a filter has changed Out.Query.
 	ForceOriginalQuery bool
+
+	// Tracer follows the requests; nil: nobody does.
+	Tracer lb.Tracer
 }
 
 // SimpleHostRouting returns the filter that sends the requests of URL routes
@@ -51,9 +55,13 @@ func (f simpleHost) Run(c *filters.Context) error {
 	}
 	req.URL.Scheme, req.URL.Host = target.Scheme, target.Host
 	start := time.Now()
+	span := f.start(ctx, req)
 	res, err := lb.Carry(ctx, transport, req, c.SpareHeader()) //nolint:bodyclose // the context closes it
 	endWith(res, end)
 	note(c, target.Host, start, res, err)
+	if span != nil {
+		ended(ctx, span, res, err)
+	}
 	if failure := clientsFailure(c, err); failure != nil {
 		return failure
 	}
@@ -83,4 +91,24 @@ func (f simpleHost) transport(c *filters.Context) http.RoundTripper {
 		}
 	}
 	return f.settings.Transport
+}
+
+// start begins the span of the only attempt there is; nil if it is not recorded.
+func (f simpleHost) start(ctx context.Context, req *http.Request) lb.AttemptSpan {
+	if f.settings.Tracer == nil {
+		return nil
+	}
+	span := f.settings.Tracer.StartAttempt(ctx, lb.AttemptStart{Request: req, Routed: true})
+	if span != nil {
+		span.Inject(req.Header)
+	}
+	return span
+}
+
+func ended(ctx context.Context, span lb.AttemptSpan, res *http.Response, err error) {
+	if err != nil {
+		span.Failed(0, lb.Direct(ctx, "", err).Kind, err)
+		return
+	}
+	span.Answered(res)
 }
