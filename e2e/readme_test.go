@@ -41,7 +41,7 @@ func readmeSteps(tb testing.TB) []step {
 }
 
 // TestREADMESays runs every command of the README's tour, in order, against the
-// demo, and compares the output but for times and ports.
+// demo, and compares the output but for times, ids and ports.
 func TestREADMESays(t *testing.T) {
 	yaml, err := os.ReadFile("../gateway.yaml")
 	if err != nil {
@@ -82,7 +82,8 @@ func runStep(tb testing.TB, command string) string {
 
 var (
 	curlLine  = regexp.MustCompile(`^curl (?:--path-as-is )?(?:-d '([^']*)' )?"?(http://[^" ]+)"?$`)
-	timestamp = regexp.MustCompile(`"timestamp":"[^"]*"`)
+	timestamp = regexp.MustCompile(`"(timestamp|lastLoaded)":"[^"]*"`)
+	requestID = regexp.MustCompile(`[0-9a-f]{32}`)
 	curlAgent = regexp.MustCompile(`curl/[0-9.]+`)
 )
 
@@ -118,7 +119,8 @@ func curl(tb testing.TB, command string) string {
 
 // steady replaces what differs from run to run.
 func steady(s string) string {
-	s = timestamp.ReplaceAllString(s, `"timestamp":""`)
+	s = timestamp.ReplaceAllString(s, `"$1":""`)
+	s = requestID.ReplaceAllString(s, "")
 	s = curlAgent.ReplaceAllString(s, "curl")
 	return regexp.MustCompile(`"X-Forwarded-Port":\["\d+"\]`).ReplaceAllString(s, "")
 }
