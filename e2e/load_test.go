@@ -35,7 +35,12 @@ type load struct {
 // startLoad sends requests with the methods in turn; POST, PUT and PATCH have a body.
 func startLoad(tb testing.TB, url string, methods ...string) *load {
 	tb.Helper()
-	l := &load{tb: tb, client: newClient(tb), url: url, methods: methods}
+	return startLoadBy(tb, newClient(tb), url, methods...)
+}
+
+func startLoadBy(tb testing.TB, client *http.Client, url string, methods ...string) *load {
+	tb.Helper()
+	l := &load{tb: tb, client: client, url: url, methods: methods}
 	for w := range loadWorkers {
 		l.workers.Go(func() { l.work(w) })
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"strconv"
@@ -145,16 +146,20 @@ func (s *streams) webSocket(g *gateway, target string) {
 	if u.response.StatusCode != http.StatusSwitchingProtocols {
 		s.tb.Fatalf("status %d", u.response.StatusCode)
 	}
-	s.start(target, func(progress *atomic.Int64) error {
-		defer u.conn.Close()
+	s.letters(target, u.conn, u.reader)
+}
+
+func (s *streams) letters(name string, conn net.Conn, r *bufio.Reader) {
+	s.start(name, func(progress *atomic.Int64) error {
+		defer conn.Close()
 		tick := time.NewTicker(100 * time.Millisecond)
 		defer tick.Stop()
 		for i := 0; s.ctx.Err() == nil; i++ {
 			letter := string(rune('a' + i%26))
-			if err := errors.Join(u.conn.SetDeadline(time.Now().Add(patience)), send1(u.conn, letter)); err != nil {
+			if err := errors.Join(conn.SetDeadline(time.Now().Add(patience)), send1(conn, letter)); err != nil {
 				return err
 			}
-			if b, err := u.reader.ReadByte(); err != nil || string(b) != strings.ToUpper(letter) {
+			if b, err := r.ReadByte(); err != nil || string(b) != strings.ToUpper(letter) {
 				return fmt.Errorf("%q came back as %q: %w", letter, b, err)
 			}
 			progress.Add(1)
@@ -215,6 +220,7 @@ func TestSoakReload(t *testing.T) {
 		loads = append(loads, startLoad(t, g.URL(route+"/x"), http.MethodGet, http.MethodPost))
 	}
 
+	yaml := func(i int) string { return soakConfig(b, i) }
 	length := soakTime(t)
 	tick := time.NewTicker(200 * time.Millisecond)
 	defer tick.Stop()
@@ -222,12 +228,12 @@ func TestSoakReload(t *testing.T) {
 	for begin := time.Now(); time.Since(begin) < length; {
 		<-tick.C
 		last++
-		g.soakTurn(b, last)
+		g.soakTurn(yaml, last)
 		if early == 0 && time.Since(begin) > length/5 {
 			early = g.memory("VmRSS")
 		}
 	}
-	marked := soakConfig(b, last+1) + "zuul.routes.last: {path: /last/**, url: \"http://" + b.Addr + "\"}\n"
+	marked := yaml(last+1) + "zuul.routes.last: {path: /last/**, url: \"http://" + b.Addr + "\"}\n"
 	g.Write(marked)
 	eventually(t, "the last configuration is in force", func() bool { return g.Get("/last/x", "X-Id: last").Status == http.StatusOK })
 	s.advance()
@@ -241,27 +247,33 @@ func TestSoakReload(t *testing.T) {
 	exchanges := s.close()
 	t.Logf("%d turns, %s reloads, %s refused; %d requests; %d exchanges on %d streams, %d cut; RSS %d KB early, %d KB late",
 		last, g.metric("gateway.reloads?tag=outcome:success"), g.metric("gateway.reloads?tag=outcome:failure"), requests, exchanges, len(s.progress), len(s.cut()), early>>10, late>>10)
-	if late > early+early/4+8<<20 && !race.Enabled {
-		t.Errorf("the memory has grown from %d to %d KB", early>>10, late>>10)
-	}
+	wantFlat(t, early, late)
 	client.CloseIdleConnections()
 	b.Crash() // idle connections with it
 	g.wantNoLeak(marked)
 }
 
+// wantFlat fails the test if the memory has grown.
+func wantFlat(tb testing.TB, early, late int64) {
+	tb.Helper()
+	if late > early+early/4+8<<20 && !race.Enabled {
+		tb.Errorf("the memory has grown from %d to %d KB", early>>10, late>>10)
+	}
+}
+
 // soakTurn changes the configuration in one of four ways.
-func (g *gateway) soakTurn(b *backendtest.Backend, i int) {
+func (g *gateway) soakTurn(yaml func(int) string, i int) {
 	g.tb.Helper()
 	switch i % 4 {
 	case 0:
 		g.Write("zuul.rutes: " + strconv.Itoa(i) + "\n")
 	case 1:
-		g.Write(soakConfig(b, i))
+		g.Write(yaml(i))
 	case 2:
-		g.Write(soakConfig(b, i))
+		g.Write(yaml(i))
 		g.Signal(syscall.SIGHUP)
 	case 3:
-		g.Write(soakConfig(b, i))
+		g.Write(yaml(i))
 		a, err := send(g.tb.Context(), http.MethodPost, g.AdminURL("/actuator/refresh"), nil, nil)
 		if err != nil || a.Status != http.StatusOK {
 			g.tb.Errorf("refresh: %+v, %v", a, err)
