@@ -37,6 +37,15 @@ func accessLogDestination(cfg *config.Config) accesslog.Destination {
 	return accesslog.Destination{File: a.File, Buffer: max(int(a.Buffer), leastAccessBuffer), Interval: a.FlushInterval}
 }
 
+// openAccessLog makes a file that cannot be opened end the start.
+func (g *Gateway) openAccessLog() error {
+	if err := g.state.accessLog.Open(); err != nil {
+		const key = "gateway.access-log.file"
+		return misfit(key, g.config.Place(key), err)
+	}
+	return nil
+}
+
 // leastAccessBuffer has room for some lines of any length.
 const leastAccessBuffer = 64 << 10
 

@@ -21,8 +21,8 @@ import (
 // immediate" it cuts everything at once. It returns nil unless requests were cut that
 // had no response yet. Call it once.
 func (g *Gateway) Run(ctx context.Context) error {
-	if err := g.state.accessLog.Open(); err != nil {
-		return fmt.Errorf("gozer: %w", err)
+	if err := g.openAccessLog(); err != nil {
+		return err
 	}
 	servers, err := g.listen(ctx)
 	if err != nil {

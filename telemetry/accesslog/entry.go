@@ -190,15 +190,4 @@ func (e *entry) traced(which int) string {
 	return ids[which]
 }
 
-func (e *entry) referer() string {
-	referer := e.Request.Header.Get("Referer")
-	before, query, found := strings.Cut(referer, "?")
-	if !found {
-		return referer
-	}
-	masked := e.log.masked.query(query)
-	if masked == query {
-		return referer
-	}
-	return before + "?" + masked
-}
+func (e *entry) referer() string { return e.log.masked.url(e.Request.Header.Get("Referer")) }

@@ -1,6 +1,10 @@
 package accesslog
 
-import "unicode/utf8"
+import (
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+)
 
 const digits = "0123456789abcdef"
 
@@ -19,8 +23,8 @@ func appendPlain(dst []byte, text string) []byte {
 	return append(dst, text[start:]...)
 }
 
-// appendJSON appends text as a JSON string. Controls, and what is no UTF-8, are
-// escaped.
+// appendJSON appends text as a JSON string. Controls, what is no UTF-8, and what changes
+// the look of the rest, such as the direction of writing, are escaped.
 func appendJSON(dst []byte, text string) []byte {
 	dst = append(dst, '"')
 	start := 0
@@ -31,7 +35,7 @@ func appendJSON(dst []byte, text string) []byte {
 			continue
 		}
 		r, size := utf8.DecodeRuneInString(text[i:])
-		if r >= 0xa0 && r != 0x2028 && r != 0x2029 && (r != utf8.RuneError || size > 1) {
+		if r >= 0xa0 && !unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) && (r != utf8.RuneError || size > 1) {
 			i += size
 			continue
 		}
@@ -49,6 +53,9 @@ func appendEscape(dst []byte, r rune, size int) []byte {
 		return append(dst, '\\', byte(r))
 	case r == utf8.RuneError && size == 1:
 		return append(dst, `\ufffd`...)
+	case r > 0xffff:
+		high, low := utf16.EncodeRune(r)
+		return appendEscape(appendEscape(dst, high, 0), low, 0)
 	}
 	return append(dst, '\\', 'u', digits[r>>12&15], digits[r>>8&15], digits[r>>4&15], digits[r&15])
 }

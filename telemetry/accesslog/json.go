@@ -69,7 +69,7 @@ func jsonHeaders(dst []byte, e *entry, name string, list []shownHeader, from htt
 	dst = append(appendKey(dst, name), '{')
 	first := true
 	for _, h := range list {
-		value := header(from[h.name], h.secret)
+		value := e.log.masked.header(h, from)
 		if value == "" {
 			continue
 		}

@@ -115,8 +115,52 @@ func TestPatterns(t *testing.T) {
 	}
 }
 
+// Whoever puts a secret into a URL finds it hidden wherever that URL is shown.
+func TestSecretsInURLs(t *testing.T) {
+	for text, want := range map[string]string{
+		"https://app.test/cb?code=hunter2&x=1":         "https://app.test/cb?code=***&x=1",
+		"https://app.test/cb#x=1&code=hunter2":         "https://app.test/cb#x=1&code=***",
+		"https://app.test/cb?x=1#code=hunter2":         "https://app.test/cb?x=1#code=***",
+		"/cb?next=/a?code=hunter2;y":                   "/cb?next=/a?code=***;y",
+		"https://ada:hunter2@app.test/cb":              "https://***@app.test/cb",
+		"//ada:hunter2@app.test":                       "//***@app.test",
+		"https://a@b:hunter2@app.test?x=1":             "https://***@app.test?x=1",
+		"https://app.test/users/@ada?mail=a@b.test":    "https://app.test/users/@ada?mail=a@b.test",
+		"5; url=https://app.test/cb?code=hunter2":      "5; url=https://app.test/cb?code=***",
+		"https://app.test/cb?c%6Fde=hunter2&CODE=hunt": "https://app.test/cb?c%6Fde=***&CODE=***",
+	} {
+		c := served(t)
+		c.Request.Header.Set("Referer", text)
+		for _, name := range []string{"Location", "Content-Location", "Refresh"} {
+			c.Writer().Header().Set(name, text)
+		}
+		s := accesslog.Settings{Format: accesslog.Pattern, Pattern: "%{Referer}i %{referer}r %{Location}o %{Content-Location}o %{Refresh}o", MaskedParameters: []string{"code"}}
+		if got := line(t, s, c); got != strings.TrimSuffix(strings.Repeat(want+" ", 5), " ") {
+			t.Errorf("%s: %s", text, got)
+		}
+		s = accesslog.Settings{Format: accesslog.JSON, ResponseHeaders: []string{"location"}, MaskedParameters: []string{"code"}}
+		if got := line(t, s, c); strings.Count(got, want) != 2 {
+			t.Errorf("%s: %s", text, got)
+		}
+	}
+}
+
+// What is no HTTP has no request line, and a method is cut like everything else.
+func TestRequestLine(t *testing.T) {
+	s := accesslog.Settings{Format: accesslog.Common, MaxField: 4}
+	if got := written(t, s, func(l *accesslog.Log) { l.Refused("192.0.2.9:1", 400, "no HTTP") }); !strings.HasSuffix(got, `] "-" 400 -`) {
+		t.Error(got)
+	}
+	c := filtertest.New(t, "GET /", filtertest.RemoteAddr("192.0.2.9:4711"))
+	c.Request.Method = "PROPFIND"
+	if got := line(t, s, c); !strings.Contains(got, `"PROP... / `) {
+		t.Error(got)
+	}
+}
+
 func TestPatternsThatAreNone(t *testing.T) {
 	for pattern, message := range map[string]string{
+		``:             `is empty`,
 		`%`:            `"%" is not finished`,
 		`%Z`:           `there is no "%Z"`,
 		`%{a`:          `"%{a" is not finished`,
@@ -134,10 +178,10 @@ func TestPatternsThatAreNone(t *testing.T) {
 
 // gateway C223: nobody ends a field or a line by what they send.
 func TestC223Injection(t *testing.T) {
-	const evil = "a\" 200 1\r\nforged - - \x1b[31m\\ \u2028 ü \xff"
+	const evil = "a\" 200 1\r\nforged - - \x1b[31m\\ \u2028 ü \u202e\U000e0041 \xff"
 	for format, want := range map[string]string{
-		accesslog.JSON:     `"a\" 200 1\u000d\u000aforged - - \u001b[31m\\ \u2028 ü \ufffd"`,
-		accesslog.Combined: `"a\x22 200 1\x0d\x0aforged - - \x1b[31m\x5c \xe2\x80\xa8 \xc3\xbc \xff"`,
+		accesslog.JSON:     `"a\" 200 1\u000d\u000aforged - - \u001b[31m\\ \u2028 ü \u202e\udb40\udc41 \ufffd"`,
+		accesslog.Combined: `"a\x22 200 1\x0d\x0aforged - - \x1b[31m\x5c \xe2\x80\xa8 \xc3\xbc \xe2\x80\xae\xf3\xa0\x81\x81 \xff"`,
 	} {
 		t.Run(format, func(t *testing.T) {
 			c := filtertest.New(t, "GET /x", filtertest.RemoteAddr("192.0.2.9:1"))

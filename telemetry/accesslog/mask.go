@@ -1,6 +1,8 @@
 package accesslog
 
 import (
+	"cmp"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -11,7 +13,8 @@ const hidden = "***"
 // masked are the names of query parameters, in lower case, whose values are secrets.
 type masked []string
 
-// query hides the values of secret parameters. What has none comes back as it is.
+// query hides the values of secret parameters, also of those in a query or a fragment
+// that somebody has put behind it. What has none comes back as it is.
 func (m masked) query(raw string) string {
 	if raw == "" || len(m) == 0 {
 		return raw
@@ -20,7 +23,7 @@ func (m masked) query(raw string) string {
 	done := 0
 	for at := 0; at <= len(raw); {
 		end := len(raw)
-		if stop := strings.IndexAny(raw[at:], "&;"); stop >= 0 {
+		if stop := strings.IndexAny(raw[at:], "&;?#"); stop >= 0 {
 			end = at + stop
 		}
 		if equals := strings.IndexByte(raw[at:end], '='); equals >= 0 && m.secret(raw[at:at+equals]) {
@@ -37,6 +40,30 @@ func (m masked) query(raw string) string {
 	return out.String()
 }
 
+// url is a URL, or a reference to one, without the secrets in its query and fragment,
+// and without a password.
+func (m masked) url(raw string) string {
+	if at := strings.IndexAny(raw, "?#") + 1; at > 0 {
+		if shown := m.query(raw[at:]); shown != raw[at:] {
+			raw = raw[:at] + shown
+		}
+	}
+	scheme, rest, found := strings.Cut(raw, "//")
+	if !found {
+		return raw
+	}
+	authority := rest[:cmp.Or(strings.IndexAny(rest, "/?#")+1, len(rest)+1)-1]
+	if end := strings.LastIndexByte(authority, '@'); end >= 0 {
+		return scheme + "//" + hidden + rest[end:]
+	}
+	return raw
+}
+
+// isURL tells of fields that hold a URL.
+func isURL(name string) bool {
+	return name == "Location" || name == "Content-Location" || name == "Referer" || name == "Refresh"
+}
+
 func (m masked) secret(name string) bool {
 	if strings.ContainsAny(name, "%+") {
 		if plain, err := url.QueryUnescape(name); err == nil {
@@ -49,19 +76,23 @@ func (m masked) secret(name string) bool {
 // secretHeader tells, by the canonical name, what is never shown.
 func secretHeader(name string) bool {
 	switch name {
-	case "Authorization", "Cookie", "Proxy-Authorization", "Set-Cookie", "X-Api-Key", "X-Auth-Token", "X-Csrf-Token", "X-Xsrf-Token":
+	case "Authorization", "Cookie", "Cookie2", "Proxy-Authorization", "Set-Cookie", "Set-Cookie2", "X-Api-Key", "X-Auth-Token", "X-Csrf-Token", "X-Xsrf-Token",
+		"X-Access-Token", "X-Amz-Security-Token", "X-Vault-Token":
 		return true
 	}
 	return false
 }
 
 // header is the value of a field as it may be shown, several lines in one.
-func header(values []string, secret bool) string {
+func (m masked) header(h shownHeader, from http.Header) string {
+	values := from[h.name]
 	switch {
 	case len(values) == 0:
 		return ""
-	case secret:
+	case h.secret:
 		return hidden
+	case isURL(h.name):
+		return m.url(values[0])
 	case len(values) == 1:
 		return values[0]
 	}

@@ -1,6 +1,7 @@
 package accesslog
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -22,6 +23,9 @@ func patternLine(parts []part) func([]byte, *entry) []byte {
 
 // parsePattern reads Tomcat's notation: %x, and %{name}x.
 func parsePattern(pattern string) ([]part, error) {
+	if pattern == "" {
+		return nil, errors.New("is empty, but the format is that of the pattern")
+	}
 	var parts []part
 	for rest := pattern; rest != ""; {
 		percent := strings.IndexByte(rest, '%')
@@ -149,15 +153,12 @@ func appendOrHyphen(dst []byte, e *entry, text string) []byte {
 
 func headerPart(name string, ofRequest bool) part {
 	h := shown(name)
-	if ofRequest && h.name == "Referer" {
-		return fieldPart("referer")
-	}
 	return func(dst []byte, e *entry) []byte {
 		from := e.Request.Header
 		if !ofRequest {
 			from = e.Writer().Header()
 		}
-		return appendOrHyphen(dst, e, header(from[h.name], h.secret))
+		return appendOrHyphen(dst, e, e.log.masked.header(h, from))
 	}
 }
 
@@ -179,7 +180,10 @@ func appendQuery(dst []byte, e *entry) []byte {
 }
 
 func requestLine(dst []byte, e *entry) []byte {
-	dst = append(appendPlain(dst, e.Request.Method), ' ')
+	if e.Request.Method == "" { // it was no HTTP
+		return append(dst, '-')
+	}
+	dst = append(appendPlain(dst, shortened(e.Request.Method, e.log.MaxField)), ' ')
 	dst = appendQuery(appendPlain(dst, shortened(e.path(), e.log.MaxField)), e)
 	return appendPlain(append(dst, ' '), e.Request.Proto)
 }

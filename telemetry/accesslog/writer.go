@@ -1,9 +1,8 @@
 package accesslog
 
 import (
-	"bytes"
+	"cmp"
 	"context"
-	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -14,10 +13,12 @@ import (
 
 // Destination is where lines go, and how.
 type Destination struct {
-	// File is appended to, and made if it is not there; "" means standard output.
+	// File is appended to, and made if it is not there; "" means standard output. A
+	// pipe must have somebody who reads it when it is opened.
 	File string
 	// Buffer is how many bytes of lines wait at most; a line for which there is no room is
-	// dropped and counted. As much again is held while it is being written.
+	// dropped and counted. As much again is held while it is being written. 0: there is no
+	// log, and nothing is opened.
 	Buffer int
 	// Interval is how long a line waits at most.
 	Interval time.Duration
@@ -32,16 +33,21 @@ type Writer struct {
 	mu   sync.Mutex // guards the fields below; held to copy a line
 	to   Destination
 	wait []byte
+	old  int // how much of wait is from before the last change of place
 
 	wake   chan struct{}
 	reopen atomic.Bool
 	lines  atomic.Int64
 	lost   atomic.Int64
 
-	file     *os.File // like the rest, Run's own
-	name     string   // of file
-	full     []byte
+	at       place     // the rest is Run's own
+	current  io.Writer // at that place; nil: nowhere
+	file     *os.File  // the same if it is one
+	full     []byte    // being written; begins within a line if it is torn
+	torn     bool
+	owes     bool // the end of a line whose rest is lost
 	troubled bool
+	toldLost int64
 }
 
 // NewWriter makes a writer that does nothing until Run. out is standard output; log
@@ -50,10 +56,14 @@ func NewWriter(out io.Writer, log *slog.Logger) *Writer {
 	return &Writer{out: out, log: log, wake: make(chan struct{}, 1)}
 }
 
-// Configure changes the destination. The lines that wait go to the new one.
+// Configure changes the destination. The lines that wait go to the old one, if it takes
+// them.
 func (w *Writer) Configure(d Destination) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.to.place() != d.place() {
+		w.old = len(w.wait)
+	}
 	if w.to != d {
 		w.to = d
 		w.nudge()
@@ -76,8 +86,10 @@ func (w *Writer) Lost() int64 { return w.lost.Load() }
 func (w *Writer) Write(line []byte) {
 	w.mu.Lock()
 	if len(w.wait)+len(line) > w.to.Buffer {
+		if w.to.Buffer > 0 { // else it was switched off during the request
+			w.lost.Add(1)
+		}
 		w.mu.Unlock()
-		w.lost.Add(1)
 		return
 	}
 	w.wait = append(w.wait, line...)
@@ -123,11 +135,14 @@ const patience = time.Second
 func (w *Writer) loop(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	defer w.close()
+	defer w.leave()
 	for {
 		select {
 		case <-ctx.Done():
-			w.flush()
+			if w.flush(); len(w.full) == 0 {
+				w.flush() // what has waited behind that
+			}
+			w.lose()
 			return
 		case <-w.wake:
 		case <-timer.C:
@@ -139,65 +154,36 @@ func (w *Writer) loop(ctx context.Context) {
 // flush writes what waits and returns when to do so again.
 func (w *Writer) flush() time.Duration {
 	out, interval, err := w.target()
-	w.mu.Lock()
-	w.full, w.wait = w.wait, w.full[:0]
-	w.mu.Unlock()
-	if len(w.full) > 0 && out != nil {
-		written, failure := out.Write(w.full)
-		if err = failure; err != nil {
-			w.lost.Add(int64(bytes.Count(w.full[written:], []byte{'\n'})))
-		}
+	some := w.take()
+	if some {
+		err = cmp.Or(w.put(out), err)
 	}
-	w.tell(err)
+	w.tell(err, some)
+	if len(w.full) > 0 {
+		return time.Millisecond
+	}
 	return interval
 }
 
-// target is where to write now. A file that cannot be opened leaves the one before,
-// and standard output if there was none.
-func (w *Writer) target() (out io.Writer, interval time.Duration, err error) {
-	w.mu.Lock()
-	to := w.to
-	w.mu.Unlock()
-	if anew := w.reopen.Swap(false); w.name != to.File || anew && to.File != "" {
-		if err = w.open(to.File); err != nil {
-			err = fmt.Errorf("accesslog: %w", err)
-			w.reopen.Store(true) // next time
-		}
+// take gets the lines that wait, once those from before are written, and tells whether
+// there are any.
+func (w *Writer) take() bool {
+	if len(w.full) == 0 {
+		w.mu.Lock()
+		w.full, w.wait, w.old = w.wait, w.full, 0
+		w.mu.Unlock()
 	}
-	if w.file != nil {
-		return w.file, max(to.Interval, time.Millisecond), err
-	}
-	return w.out, max(to.Interval, time.Millisecond), err
+	return len(w.full) > 0
 }
 
-func (w *Writer) open(name string) error {
-	if name == "" {
-		w.close()
-		return nil
+// takeOld gets those lines that belong to the place that is left.
+func (w *Writer) takeOld() bool {
+	if len(w.full) == 0 {
+		w.mu.Lock()
+		w.full = append(w.full, w.wait[:w.old]...)
+		w.wait = append(w.wait[:0], w.wait[w.old:]...)
+		w.old = 0
+		w.mu.Unlock()
 	}
-	file, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o640)
-	if err != nil {
-		return err
-	}
-	w.close()
-	w.file, w.name = file, name
-	return nil
-}
-
-func (w *Writer) close() {
-	if w.file != nil {
-		_ = w.file.Close() // every line has been written, or counted as lost
-	}
-	w.file, w.name = nil, ""
-}
-
-// tell logs what has changed.
-func (w *Writer) tell(err error) {
-	switch {
-	case err != nil && !w.troubled:
-		w.log.Error("the access log cannot be written", "error", err, "lost", w.Lost())
-	case err == nil && w.troubled:
-		w.log.Info("the access log is written again", "lost", w.Lost())
-	}
-	w.troubled = err != nil
+	return len(w.full) > 0
 }

@@ -21,6 +21,7 @@ type output struct {
 	mu     sync.Mutex
 	text   bytes.Buffer
 	err    error
+	room   int           // so much is taken, once, if it is not 0
 	resume chan struct{} // each write waits for it; nil
 }
 
@@ -32,6 +33,11 @@ func (o *output) Write(p []byte) (int, error) {
 	defer o.mu.Unlock()
 	if o.err != nil {
 		return 0, o.err
+	}
+	if room := o.room; room > 0 {
+		o.room = 0
+		n, _ := o.text.Write(p[:room])
+		return n, errors.New("no space left")
 	}
 	return o.text.Write(p)
 }
@@ -153,11 +159,76 @@ func TestTroubleIsToldOnce(t *testing.T) {
 		if strings.Count(told.String(), "no space left") != 1 || w.Lost() != 6 {
 			t.Errorf("%d lost: %s", w.Lost(), told)
 		}
+		wait(time.Minute)
+		if strings.Contains(told.String(), "written again") {
+			t.Errorf("nothing has been written: %s", told)
+		}
 		out.breaks(nil)
 		w.Write([]byte("c\n"))
 		wait(time.Second)
 		if out.String() != "c\n" || strings.Count(told.String(), "written again") != 1 {
 			t.Errorf("%q, %s", out, told)
+		}
+	})
+}
+
+// A disk that is full takes a part of a line.
+func TestLineAfterATornOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		out := &output{room: 6}
+		w := accesslog.NewWriter(out, slog.New(slog.DiscardHandler))
+		w.Configure(to(100))
+		run(t, w)
+		w.Write([]byte("one\ntwo\nthree\n"))
+		wait(2 * time.Second)
+		w.Write([]byte("four\n"))
+		wait(2 * time.Second)
+		if out.String() != "one\ntw\nfour\n" || w.Lost() != 2 {
+			t.Errorf("%q, %d lost", out, w.Lost())
+		}
+	})
+}
+
+// Who waits too long hears why.
+func TestTooManyLinesAreToldOf(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		told := &output{}
+		w := accesslog.NewWriter(&output{}, slog.New(slog.NewTextHandler(told, nil)))
+		w.Configure(to(8))
+		run(t, w)
+		for range 3 {
+			w.Write([]byte("four\n"))
+		}
+		wait(2 * time.Second)
+		if w.Lost() != 2 || strings.Count(told.String(), "faster than they are taken") != 1 {
+			t.Errorf("%d lost: %s", w.Lost(), told)
+		}
+	})
+}
+
+// Nothing gets to standard output that was not meant to.
+func TestLinesStayOffStandardOutput(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		name := filepath.Join(t.TempDir(), "a.log")
+		out := &output{}
+		w := accesslog.NewWriter(out, slog.New(slog.DiscardHandler))
+		d := to(100)
+		d.File = name
+		w.Configure(d)
+		run(t, w)
+		w.Write([]byte("one\n"))
+		w.Configure(accesslog.Destination{Interval: time.Second}) // switched off
+		w.Write([]byte("two\n"))
+		wait(2 * time.Second)
+		if w.Lost() != 0 {
+			t.Errorf("%d lost of none", w.Lost())
+		}
+		d.File = filepath.Join(t.TempDir(), "absent", "a.log")
+		w.Configure(d)
+		w.Write([]byte("three\n"))
+		wait(2 * time.Second)
+		if got, err := os.ReadFile(name); err != nil || string(got) != "one\n" || out.String() != "" || w.Lost() != 1 {
+			t.Errorf("%q in the file, %v, %q on standard output, %d lost", got, err, out, w.Lost())
 		}
 	})
 }
