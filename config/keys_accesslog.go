@@ -33,10 +33,23 @@ func accessLogKeys() []Key {
 		texts("request-headers", "", "fields of the request that JSON lines have too; secret ones show `***`", func(a *AccessLog) *[]string { return &a.RequestHeaders }),
 		texts("response-headers", "", "fields of the response that JSON lines have too", func(a *AccessLog) *[]string { return &a.ResponseHeaders }),
 		texts("masked-parameters", maskedParameters, "query parameters whose values show as `***`, in any case", func(a *AccessLog) *[]string { return &a.Masked }),
-		size("max-field-size", "2KB", "longest text out of a request in a line; the rest is cut", mostHead, func(a *AccessLog) *int64 { return &a.MaxField }),
+		row[AccessLog]{name: "max-field-size", kind: "size", def: "2KB", doc: "longest text out of a request in a line, 64 bytes at least; the rest is cut", set: parsed(fieldSizeOf, func(a *AccessLog) *int64 { return &a.MaxField })},
 		size("buffer-size", "1MB", "lines that wait to be written, 64 KB at least; what has no room is dropped and counted", mostAccessBuffer, func(a *AccessLog) *int64 { return &a.Buffer }),
 		duration("flush-interval", "1s", "how long a line waits at most", time.Millisecond, time.Millisecond, func(a *AccessLog) *time.Duration { return &a.FlushInterval }),
 	)
+}
+
+func fieldSizeOf(v *node) (int64, error) {
+	const least = 64
+	n, err := sizeOf(v)
+	switch {
+	case err != nil:
+	case n < least:
+		err = fault(v, "is too small (at least %d bytes)", least)
+	case n > mostHead:
+		err = fault(v, "is too large (at most %s)", sizeName(mostHead))
+	}
+	return n, err
 }
 
 // servletAccessLogKeys name the place of what Spring Boot has for its servers.

@@ -9,6 +9,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/gozer-gateway/gozer/internal/forwarded"
+	"github.com/gozer-gateway/gozer/internal/headers"
 )
 
 func trustKeys() []Key {
@@ -39,7 +42,11 @@ func headerNameOf(v *node) (string, error) {
 	if err == nil && !headerName.MatchString(name) {
 		err = fault(v, "is no header name")
 	}
-	return http.CanonicalHeaderKey(name), err
+	name = http.CanonicalHeaderKey(name)
+	if err == nil && (headers.IsHopByHop(name) || headers.MustLead(name) || forwarded.IsClaim(name)) {
+		err = fault(v, "has a meaning of its own")
+	}
+	return name, err
 }
 
 func forwardKeys() []row[ForwardHeaders] {

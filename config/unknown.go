@@ -12,6 +12,7 @@ func (b *builder) judge(s *setting) {
 	case s.used || s.places == nil:
 	case s.key == nil:
 		b.unknown(s)
+	case s.key.set == nil && b.almostKnown(s):
 	case s.key.set == nil:
 		severity := Warning
 		if s.key.Status == Refused {
