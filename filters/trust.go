@@ -54,7 +54,7 @@ func (t *Trust) believe(c *Context, o *Origin) {
 	o.believeHost(forwarded.FromEnd(h[forwarded.Host], hops), forwarded.FromEnd(h[forwarded.Port], hops))
 	for name, values := range h {
 		switch {
-		case name == forwarded.Forwarded || !forwarded.IsClaim(name):
+		case name == forwarded.Forwarded || !forwarded.IsClaim(name) || forwarded.IsDisguised(name):
 		case name == forwarded.RealIP: // it may be the client's own invention
 			if o.Addr.IsValid() {
 				c.Out.SetField(name, o.Addr.String())

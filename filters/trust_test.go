@@ -205,3 +205,19 @@ func TestJudgeAllocates(t *testing.T) {
 		}
 	}
 }
+
+// Upstreams that cannot tell "_" from "-" would take them for the gateway's own, and a
+// trusted proxy has only passed them on.
+func TestClaimsInDisguise(t *testing.T) {
+	for name, trust := range map[string]*filters.Trust{"of others": nil, "of a trusted proxy": trusting("10.0.0.0/8"), "of one that writes Forwarded": {Proxies: trusting("10.0.0.0/8").Proxies, Forwarded: true, MaxHops: 1}} {
+		for _, header := range []string{"X_forwarded_for", "X-Forwarded_for", "X_forwarded_client_cert", "X_real_ip", "X_request_id"} {
+			c := filtertest.New(t, "GET http://g.test/", filtertest.RemoteAddr("10.0.0.1:1"), filtertest.Header(header, "6.6.6.6"), filtertest.Header("X_tenant", "acme"))
+			if err := trust.Judge(c); err != nil {
+				t.Fatal(err)
+			}
+			if c.Out.Header[header] != nil || c.Out.Header["X_tenant"] == nil {
+				t.Errorf("F09 %s, %s: %v", name, header, c.Out.Header)
+			}
+		}
+	}
+}

@@ -72,7 +72,8 @@ func TestPeerAddr(t *testing.T) {
 func TestIsClaim(t *testing.T) {
 	for name, want := range map[string]bool{
 		"X-Forwarded-For": true, "X-Forwarded-Client-Cert": true, "Forwarded": true, "X-Real-Ip": true,
-		"X-Forwarded": false, "X-Request-Id": false, "Via": false,
+		"X_forwarded_for": true, "X-Forwarded_for": true, "X_forwarded-For": true, "X_real_ip": true, "X-Real_ip": true, "X_request_id": true,
+		"X_tenant": false, "X_forwarded": false, "_x-Forwarded-For": false, "": false, "X-Forwarded": false, "X-Request-Id": false, "Via": false,
 	} {
 		if forwarded.IsClaim(name) != want {
 			t.Errorf("%s: want %v", name, want)
