@@ -80,3 +80,23 @@ func TestGuardOfCertificatesThatNobodyVerified(t *testing.T) {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 }
+
+// The guard and the endpoints see the same path, decoded once.
+func TestC249Decoding(t *testing.T) {
+	s := admin.Settings{BasePath: "/actuator", Include: []string{"*"}, Guard: admin.Guard{Token: "a-token-of-management", Reads: true}}
+	open := s
+	open.Guard = admin.Guard{Open: true}
+	for _, target := range []string{
+		"/%2561ctuator/routes", "/actuator/%2572outes", "/actuator/..%2f..%2fetc%2fpasswd", "/actuator/health/liveness%2f..%2f..%2froutes",
+		"/actuator/health/liveness/../../routes", "/actuator/health%252fliveness", "/actuator/health/..%5croutes", "//actuator/routes", "/actuator/./routes",
+		"/actuator/hystrix%252fstream", "/hystrix/%252e%252e/",
+	} {
+		for settings, want := range map[*admin.Settings]int{&s: http.StatusUnauthorized, &open: http.StatusNotFound} {
+			w := httptest.NewRecorder()
+			admin.New(*settings, &gateway{}).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, target, http.NoBody))
+			if w.Code != want {
+				t.Errorf("%s: %d %s, want %d", target, w.Code, w.Body, want)
+			}
+		}
+	}
+}

@@ -244,3 +244,30 @@ func TestMemoryIsBounded(t *testing.T) {
 		}
 	})
 }
+
+// No path is decoded twice or cleaned on its way to what the registry serves, and names
+// may hold slashes.
+func TestC249Decoding(t *testing.T) {
+	for _, path := range []string{
+		"/eureka/%2561pps", "/%2565ureka/apps", "/eureka/..%2f..%2fetc%2fpasswd", "/eureka/../../../etc/passwd", "/eureka/apps/..%5c..%5c",
+		"/eureka/apps/A/../../status", "/static/%252e%252e/", "/static/%252e%252e/%252e%252e/etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/eureka/%2e/apps",
+		"/%256castn", "/lastn%2f", "/%2fstatus", "/eureka/apps/A%252F1", "/eureka/apps/%2e%2e/status", "/eureka/css/..%2f..%2fpage.html",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			n := start(t)
+			if got := n.do(http.MethodGet, path, ""); got.status != http.StatusNotFound && got.status != http.StatusBadRequest || strings.Contains(got.body, "root:") {
+				t.Errorf("%s: %d %.200s", path, got.status, got.body)
+			}
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		n := start(t)
+		n.do(http.MethodPost, "/eureka/apps/A%2F1", document(instance("A/1", "h:1")), sendJSON)
+		if got := n.do(http.MethodGet, "/eureka/apps/A%2F1", ""); got.status != http.StatusOK {
+			t.Errorf("a name with a slash: %d %.200s", got.status, got.body)
+		}
+		if got := n.do(http.MethodGet, "/eureka/apps/A%252F1", ""); got.status != http.StatusNotFound {
+			t.Errorf("decoded twice: %d", got.status)
+		}
+	})
+}
