@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"net/http"
+	"net/netip"
+	"net/url"
 	"strings"
 )
 
@@ -31,15 +33,29 @@ func (a *api) protect(next http.Handler) http.Handler {
 		reading := r.Method == http.MethodGet || r.Method == http.MethodHead || r.Method == http.MethodOptions
 		free := reading && (!g.Reads || r.URL.Path == probes+"liveness" || r.URL.Path == probes+"readiness")
 		switch {
-		case free, certified(r), g.Token != "" && g.knows(r), g.Token == "" && g.Open:
+		case free, certified(r), g.Token != "" && g.knows(r), g.Token == "" && g.Open && !rebound(r):
 			next.ServeHTTP(w, r)
 		case g.Token != "":
 			w.Header().Set("WWW-Authenticate", `Bearer realm="management"`)
 			fail(w, r, http.StatusUnauthorized, "This needs the management token (Authorization: Bearer) or a client certificate")
+		case g.Open:
+			fail(w, r, http.StatusForbidden, "Web pages may not change anything here")
 		default:
 			fail(w, r, http.StatusForbidden, "The management listener is not on loopback: this needs management.server.token or a client certificate")
 		}
 	})
+}
+
+// rebound reports a page that has given its own name the address of this host, so that
+// its browser takes the endpoints for a part of it. Browsers tell the origin of all that
+// writes; what is no browser does not, and may call the host as it likes.
+func rebound(r *http.Request) bool {
+	if r.Header.Get("Origin") == "" {
+		return false
+	}
+	host := strings.ToLower((&url.URL{Host: r.Host}).Hostname())
+	_, err := netip.ParseAddr(host)
+	return err != nil && host != "localhost" && !strings.HasSuffix(host, ".localhost")
 }
 
 func certified(r *http.Request) bool { return r.TLS != nil && len(r.TLS.VerifiedChains) > 0 }

@@ -100,3 +100,24 @@ func TestC249Decoding(t *testing.T) {
 		}
 	}
 }
+
+// A name of the page's own that leads to this host makes the page no better.
+func TestGuardAgainstRebinding(t *testing.T) {
+	for host, want := range map[string]int{
+		"evil.test:8081": 403, "localhost.evil.test": 403, "127.0.0.1.evil.test:8081": 403, "": 403,
+		"localhost:8081": 200, "127.0.0.1:8081": 200, "[::1]:8081": 200, "gateway.localhost": 200,
+	} {
+		for origin, want := range map[string]int{"http://" + host: want, "": 200} {
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/actuator/routes", http.NoBody)
+			r.Host = host
+			if origin != "" {
+				r.Header.Set("Origin", origin)
+			}
+			w := httptest.NewRecorder()
+			admin.New(admin.Settings{BasePath: "/actuator", Include: []string{"*"}, Guard: admin.Guard{Open: true}}, &gateway{refresh: func() error { return nil }}).ServeHTTP(w, r)
+			if w.Code != want {
+				t.Errorf("C225 host %q, origin %q: %d %s, want %d", host, origin, w.Code, w.Body, want)
+			}
+		}
+	}
+}
