@@ -18,6 +18,7 @@ func (g *Gateway) http2Settings(handler http.Handler) h2.Settings {
 	limits, own := g.config.Gateway.Limits, g.config.Gateway.HTTP2
 	return h2.Settings{
 		Handler:          handler,
+		Refused:          g.logRefused,
 		Log:              g.options.logger,
 		Streams:          own.Streams,
 		FrameSize:        int(own.FrameSize),

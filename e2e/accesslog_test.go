@@ -76,6 +76,17 @@ func TestAccessLogOfRefusals(t *testing.T) {
 	wantLines(t, logLines(t, file, 1)[0], []string{`"client":"127.0.0.1"`, `"status":400`, `"cause":"`})
 }
 
+// So has a request in HTTP/2 that is refused before any filter runs.
+func TestAccessLogOfRefusalsInHTTP2(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "access.log")
+	g := startGateway(t, "zuul.routes: {}\n"+withH2+strings.ReplaceAll(quickLog, "FILE", file))
+	if a := g.dialH2().ask(get2("/x", "content-length: 1x")...); a.Status != http.StatusBadRequest {
+		t.Errorf("answered with %d", a.Status)
+	}
+	wantLines(t, logLines(t, file, 1)[0], []string{`"client":"127.0.0.1"`, `"status":400`, `"cause":"invalid content-length"`})
+}
+
 // Whoever rotates the log moves the file away and sends SIGHUP, with or without a good
 // configuration; a reload moves the log to another file and switches it off.
 func TestAccessLogIsRotated(t *testing.T) {

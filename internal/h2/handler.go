@@ -53,6 +53,9 @@ func (s *Settings) handler() http.Handler {
 		}
 		if err := s.check(r); err != nil {
 			s.Log.Debug("request refused", "client", r.RemoteAddr, "error", err)
+			if s.Refused != nil {
+				s.Refused(r.RemoteAddr, err)
+			}
 			refuse(w, err)
 			return
 		}
