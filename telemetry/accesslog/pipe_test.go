@@ -60,11 +60,15 @@ func TestPipeIsLeft(t *testing.T) {
 	w.Configure(d)
 	w.Write([]byte("last\n"))
 	var got string
-	for deadline := time.Now().Add(time.Minute); !strings.HasSuffix(got, "last\n"); got = read(file) {
-		if time.Now().After(deadline) {
+	look, enough := time.NewTicker(10*time.Millisecond), time.After(time.Minute)
+	defer look.Stop()
+	for !strings.HasSuffix(got, "last\n") {
+		select {
+		case <-look.C:
+			got = read(file)
+		case <-enough:
 			t.Fatalf("%d bytes in the file", len(got))
 		}
-		time.Sleep(10 * time.Millisecond)
 	}
 	for s := bufio.NewScanner(strings.NewReader(got)); s.Scan(); {
 		if text := s.Text(); text+"\n" != line && text != "last" {
