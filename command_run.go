@@ -14,6 +14,7 @@ import (
 
 	"github.com/gozer-gateway/gozer/config"
 	"github.com/gozer-gateway/gozer/internal/demo"
+	"github.com/gozer-gateway/gozer/internal/handover"
 )
 
 // run is the command "gateway run": it serves until ctx ends and reloads the
@@ -38,7 +39,13 @@ func (c *command) run(ctx context.Context, args []string) int {
 	defer background.Wait()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	own := []Option{WithLogger(logger), WithAccessLog(c.out), withLevel(level), WithSource(f.reread(c.options, logger))}
+	sockets, err := handover.Inherited()
+	if err != nil {
+		return c.fail(err)
+	}
+	defer func() { _ = sockets.Close() }() // those that no listener has taken
+	notify := func(lines ...string) error { return handover.Notify(context.WithoutCancel(ctx), lines...) }
+	own := []Option{withSockets(sockets), withNotify(notify), WithLogger(logger), WithAccessLog(c.out), withLevel(level), WithSource(f.reread(c.options, logger))}
 	if *withDemo {
 		upstreams, err := demo.Listen(ctx)
 		if err != nil {
@@ -57,6 +64,7 @@ func (c *command) run(ctx context.Context, args []string) int {
 		return c.fail(err)
 	}
 	background.Go(func() { g.reloadOnHangup(ctx) })
+	background.Go(func() { g.handOverOnSignal(ctx) })
 	if err := g.Run(ctx); err != nil {
 		return c.fail(err)
 	}
@@ -93,8 +101,10 @@ func (g *Gateway) reloadOnHangup(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-hangup:
+			g.notify("RELOADING=1")
 			g.state.accessLog.Reopen()
 			_, _ = g.refreshFor(ctx, "SIGHUP") // which has logged it
+			g.notify("READY=1")
 		}
 	}
 }

@@ -23,12 +23,14 @@ const (
 type drain struct {
 	g     *Gateway
 	cfg   *config.Config
-	front []*server // those of proxied traffic
-	back  []*server // the registry and, last, the management endpoints: they serve until the drain is over
+	idle  time.Duration // for connections without a request
+	front []*server     // those of proxied traffic
+	back  []*server     // the registry and, last, the management endpoints: they serve until the drain is over
 }
 
 func (g *Gateway) newDrain(servers []*server) *drain {
 	d := &drain{g: g, cfg: g.snapshot.Load().config}
+	d.idle = d.cfg.Gateway.Shutdown.IdleGrace
 	for _, s := range servers {
 		if s.name == management || s.name == embedded {
 			d.back = append(d.back, s)
@@ -42,6 +44,7 @@ func (g *Gateway) newDrain(servers []*server) *drain {
 // shutDown drains in the order that Run documents.
 func (g *Gateway) shutDown(servers []*server, registered *registration) error {
 	d := g.newDrain(servers)
+	g.notify("STOPPING=1")
 	g.ready.Store(false)
 	defer g.closeAll(servers)
 	if !d.cfg.Server.Graceful {
@@ -138,7 +141,7 @@ func (d *drain) cutInTime(ctx context.Context, ended <-chan struct{}, limit, gra
 // await closes ended when nothing is left of the front. Connections without a request
 // are given a moment before they are closed.
 func (d *drain) await(ctx context.Context, ended chan<- struct{}) {
-	idling, cancel := context.WithTimeout(ctx, d.cfg.Gateway.Shutdown.IdleGrace)
+	idling, cancel := context.WithTimeout(ctx, d.idle)
 	defer cancel()
 	until(idling, func() bool { n, _, _ := d.inFlight(); return n == 0 })
 	var servers sync.WaitGroup

@@ -168,6 +168,15 @@ func (r *registration) outOfService(g *Gateway) {
 	}
 }
 
+// leave ends the heartbeats and leaves the lease to the successor.
+func (r *registration) leave() {
+	if r == nil {
+		return
+	}
+	r.stop()
+	<-r.ended
+}
+
 // end leaves the registry.
 func (r *registration) end(g *Gateway) {
 	if r == nil {

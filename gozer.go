@@ -44,6 +44,8 @@ type Gateway struct {
 	snapshot atomic.Pointer[snapshot]
 	reload   sync.Mutex // held while a configuration is read and a snapshot is built
 	ready    atomic.Bool
+
+	succession succession
 }
 
 // New builds a gateway. It opens nothing and starts nothing; Run does. The
@@ -63,6 +65,7 @@ func New(cfg *config.Config, opts ...Option) (*Gateway, error) {
 func newGateway(cfg *config.Config, opts []Option) *Gateway {
 	o := newOptions(opts)
 	g := &Gateway{config: cfg, state: newState(o), security: newSecurity(o.logger)}
+	g.succession.serves = make(chan struct{})
 	if cfg.Registry.Enabled {
 		o.sources = append(slices.Clone(o.sources), g.ownRegistry())
 	} else if client, _ := eurekaClient(cfg, o); client != nil { // build says what is wrong

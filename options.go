@@ -14,6 +14,7 @@ import (
 	"github.com/gozer-gateway/gozer/discovery"
 	"github.com/gozer-gateway/gozer/fallback"
 	"github.com/gozer-gateway/gozer/filters"
+	"github.com/gozer-gateway/gozer/internal/handover"
 	"github.com/gozer-gateway/gozer/lb"
 )
 
@@ -37,6 +38,9 @@ type options struct {
 
 	serverLists   map[string]func(service string) lb.ServerList
 	retryHandlers map[string]lb.RetryHandler
+
+	sockets *handover.Sockets           // that the process was started with; nil: none
+	notify  func(lines ...string) error // tells the service manager; nil: there is none
 
 	listen func(ctx context.Context, address string) (net.Listener, error)
 
@@ -132,6 +136,16 @@ func WithLogger(l *slog.Logger) Option {
 
 func withLevel(l *slog.LevelVar) Option {
 	return func(o *options) { o.level = l }
+}
+
+// withSockets gives Run the sockets that the process was started with.
+func withSockets(s *handover.Sockets) Option {
+	return func(o *options) { o.sockets = s }
+}
+
+// withNotify is called when the state of the service changes, with lines of sd_notify.
+func withNotify(notify func(lines ...string) error) Option {
+	return func(o *options) { o.notify = notify }
 }
 
 // withOpened is called by Run, once the listeners are open.

@@ -28,12 +28,19 @@ func (g *Gateway) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := g.settleSockets(); err != nil {
+		for _, s := range servers {
+			_ = s.listener.Close()
+		}
+		return err
+	}
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var running sync.WaitGroup
 	defer running.Wait()
 	defer stop()
 	g.background(background, &running)
 
+	g.takeOver(ctx)
 	failed := make(chan error, len(servers))
 	for _, s := range servers {
 		running.Go(func() { failed <- s.serve() })
@@ -45,9 +52,13 @@ func (g *Gateway) Run(ctx context.Context) error {
 	proxy, management := addresses(servers)
 	g.options.opened(g, proxy, management)
 	registered := g.register(servers)
+	g.succession.servers.Store(&servers)
+	g.succeed()
 	select {
 	case <-ctx.Done():
 		return g.shutDown(servers, registered)
+	case <-g.succession.serves:
+		return g.giveWay(ctx, servers, registered)
 	case err := <-failed:
 		registered.end(g)
 		g.closeAll(servers)
@@ -78,7 +89,9 @@ func (g *Gateway) background(ctx context.Context, running *sync.WaitGroup) {
 // server is one listener with what it serves.
 type server struct {
 	name     string
-	listener net.Listener
+	address  string       // as configured
+	raw      net.Listener // the one that was opened
+	listener net.Listener // the one that is served
 	http     drainedServer
 	end      context.CancelFunc // of the context that all requests stem from
 }
@@ -144,12 +157,16 @@ func (g *Gateway) managementServer(base context.Context) httpServer {
 }
 
 func (g *Gateway) open(ctx context.Context, name, address string, port int, serve func(context.Context) httpServer) (*server, error) {
-	listener, err := g.options.listen(ctx, net.JoinHostPort(address, strconv.Itoa(port)))
-	if err != nil {
-		return nil, fmt.Errorf("gozer: %s listener: %w", name, err)
+	at := net.JoinHostPort(address, strconv.Itoa(port))
+	listener := g.options.sockets.Take(name, at)
+	if listener == nil {
+		var err error
+		if listener, err = g.options.listen(ctx, at); err != nil {
+			return nil, fmt.Errorf("gozer: %s listener: %w", name, err)
+		}
 	}
 	base, end := context.WithCancel(g.Context(context.WithoutCancel(ctx)))
-	return &server{name, secure(g.introduced(name, listener), g.tlsOf(name)), drainable(serve(base)), end}, nil
+	return &server{name, at, listener, secure(g.introduced(name, listener), g.tlsOf(name)), drainable(serve(base)), end}, nil
 }
 
 func addresses(servers []*server) (proxy, actuator net.Addr) {

@@ -280,20 +280,21 @@ type ThreadPool struct {
 
 // Gateway is gateway.*: what Zuul has no keys for.
 type Gateway struct {
-	SSL        GatewaySSL           // towards clients
-	Fallback   map[string]*Fallback // by service id, "*" for all
-	Reload     Reload
-	Compat     Compat
-	Limits     Limits
-	HTTP2      HTTP2
-	Shutdown   Shutdown
-	Via        bool // sign requests and know circles by it
-	Mapper     ServiceRouteMapper
-	Resilience Resiliences
-	AccessLog  AccessLog
-	TLS        UpstreamTLSs // towards upstreams
-	RequestID  RequestID
-	Upstream   Upstreams // the protocols towards them
+	SSL          GatewaySSL           // towards clients
+	Fallback     map[string]*Fallback // by service id, "*" for all
+	Reload       Reload
+	Compat       Compat
+	Limits       Limits
+	HTTP2        HTTP2
+	Shutdown     Shutdown
+	ReadyTimeout time.Duration // of the successor at a hand-over
+	Via          bool          // sign requests and know circles by it
+	Mapper       ServiceRouteMapper
+	Resilience   Resiliences
+	AccessLog    AccessLog
+	TLS          UpstreamTLSs // towards upstreams
+	RequestID    RequestID
+	Upstream     Upstreams // the protocols towards them
 }
 
 // HTTP2 is gateway.http2.*: what one connection of a client that speaks HTTP/2 may cost. Sizes are

@@ -37,12 +37,15 @@ type gateway struct {
 
 // start is how a gateway is started; the zero value runs the binary with its file.
 type start struct {
-	yaml   string
-	verb   string   // the command; "" means run
-	args   []string // further arguments of run
-	env    []string
-	custom bool // the gateway with the filters of custom_test.go
-	files  int  // how many descriptors it may have; 0 means as many as this process
+	yaml    string
+	verb    string   // the command; "" means run
+	args    []string // further arguments of run
+	env     []string
+	program string     // the binary; "" means the one that was built
+	passed  []*os.File // descriptors from 3 on
+	shell   string     // runs "$@", the command
+	custom  bool       // the gateway with the filters of custom_test.go
+	files   int        // how many descriptors it may have; 0 means as many as this process
 }
 
 // startGateway runs a gateway with the configuration until the test ends, and returns
@@ -79,6 +82,12 @@ func (s start) launch(tb testing.TB) *gateway {
 	g.Write(s.yaml)
 	g.cmd = s.command(append([]string{cmp.Or(s.verb, "run"), "--config", g.config}, s.args...)...)
 	g.cmd.Stdout, g.cmd.Stderr = g.Log, g.Log
+	if s.program != "" || s.passed != nil {
+		pipe := g.Log.pipe(tb) // the end of the process is not that of what is said there
+		g.cmd.Stdout, g.cmd.Stderr = pipe, pipe
+		defer pipe.Close()
+	}
+	g.cmd.ExtraFiles = s.passed
 	if err := g.cmd.Start(); err != nil {
 		tb.Fatal(err)
 	}
@@ -92,12 +101,16 @@ func (s start) launch(tb testing.TB) *gateway {
 
 // command is the gateway's command line in an environment that holds nothing else.
 func (s start) command(args ...string) *exec.Cmd {
-	program, env := binary, s.env
+	program, env := cmp.Or(s.program, binary), s.env
 	if s.custom {
 		program, env = os.Args[0], append([]string{customProgram + "=1"}, env...)
 	}
 	if s.files > 0 {
 		args = append([]string{"-c", `ulimit -n "$0" && exec "$@"`, strconv.Itoa(s.files), program}, args...)
+		program = "/bin/sh"
+	}
+	if s.shell != "" {
+		args = append([]string{"-c", s.shell, "sh", program}, args...)
 		program = "/bin/sh"
 	}
 	cmd := exec.CommandContext(context.Background(), program, args...)
