@@ -31,6 +31,10 @@ func (g *Gateway) gather() prometheus.Gatherer {
 		g.metrics.Servers(func() []*lb.Balancer { return g.snapshot.Load().services.balancers() }),
 		g.readiness,
 		g.reloading,
+		g.accessLogging,
+	}
+	if g.config.Server.ProxyProtocol.Enabled {
+		parts = append(parts, g.introducing)
 	}
 	if g.eureka != nil {
 		parts = append(parts, telemetry.Registry(g.discovered))
