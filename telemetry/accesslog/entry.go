@@ -16,6 +16,7 @@ type entry struct {
 	log     *Log
 	account filters.Account
 	origin  filters.Origin
+	second  *second
 	refused string // why the server refused it by itself; "" if it did not
 }
 

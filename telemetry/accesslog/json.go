@@ -8,50 +8,71 @@ import (
 
 const jsonTime = "2006-01-02T15:04:05.000Z07:00"
 
+// member is a field with what stands before its value.
+type member struct {
+	field
+	key string
+}
+
+func members() []member {
+	var all []member
+	for _, f := range allFields() {
+		all = append(all, member{f, `,"` + f.name + `":`})
+	}
+	return all
+}
+
 // jsonLine makes an object of all fields that there are.
 func jsonLine(request, response []shownHeader) func([]byte, *entry) []byte {
-	fields := allFields()
+	all := members()
 	return func(dst []byte, e *entry) []byte {
 		dst = append(dst, `{"time":"`...)
-		dst = e.Start.UTC().AppendFormat(dst, jsonTime)
-		dst = append(dst, '"')
-		for i := range fields {
-			dst = fields[i].json(dst, e)
+		dst = append(e.second.append(dst, e.Start.UTC()), '"')
+		for i := range all {
+			dst = all[i].json(dst, e)
 		}
-		dst = jsonHeaders(dst, e, "request_headers", request, e.Request.Header)
-		dst = jsonHeaders(dst, e, "response_headers", response, e.Writer().Header())
+		dst = jsonHeaders(dst, e, `,"request_headers":{`, request, e.Request.Header)
+		dst = jsonHeaders(dst, e, `,"response_headers":{`, response, e.Writer().Header())
 		return append(dst, '}')
 	}
 }
 
-func (f *field) json(dst []byte, e *entry) []byte {
+// second keeps the text of the last one, which many lines begin with.
+type second struct {
+	unix int64
+	text []byte
+}
+
+// append appends a time in UTC as jsonTime has it.
+func (s *second) append(dst []byte, at time.Time) []byte {
+	if unix := at.Unix(); unix != s.unix || s.text == nil {
+		s.unix, s.text = unix, at.AppendFormat(s.text[:0], "2006-01-02T15:04:05.")
+	}
+	millis := at.Nanosecond() / int(time.Millisecond)
+	return append(append(dst, s.text...), digits[millis/100], digits[millis/10%10], digits[millis%10], 'Z')
+}
+
+func (f *member) json(dst []byte, e *entry) []byte {
 	switch {
 	case f.text != nil:
 		if text := f.text(e); text != "" {
-			return appendJSON(appendKey(dst, f.name), shortened(text, e.log.MaxField))
+			return appendJSON(append(dst, f.key...), shortened(text, e.log.MaxField))
 		}
 	case f.num != nil:
 		if n := f.num(e); n >= 0 {
-			return strconv.AppendInt(appendKey(dst, f.name), n, 10)
+			return strconv.AppendInt(append(dst, f.key...), n, 10)
 		}
 	case f.took != nil:
 		if took := f.took(e); took >= 0 {
-			return appendMillis(appendKey(dst, f.name), took)
+			return appendMillis(append(dst, f.key...), took)
 		}
 	default:
 		if addr := f.addr(e); addr.IsValid() {
-			dst = append(appendKey(dst, f.name), '"')
+			dst = append(append(dst, f.key...), '"')
 			return append(addr.AppendTo(dst), '"')
 		}
 	}
 	return dst
-}
-
-// appendKey appends the name of a further member.
-func appendKey(dst []byte, name string) []byte {
-	dst = append(dst, `,"`...)
-	dst = append(dst, name...)
-	return append(dst, `":`...)
 }
 
 // appendMillis appends milliseconds with three digits behind the point.
@@ -62,11 +83,11 @@ func appendMillis(dst []byte, d time.Duration) []byte {
 	return append(dst, '.', digits[rest/100], digits[rest/10%10], digits[rest%10])
 }
 
-func jsonHeaders(dst []byte, e *entry, name string, list []shownHeader, from http.Header) []byte {
+func jsonHeaders(dst []byte, e *entry, begin string, list []shownHeader, from http.Header) []byte {
 	if len(list) == 0 {
 		return dst
 	}
-	dst = append(appendKey(dst, name), '{')
+	dst = append(dst, begin...)
 	first := true
 	for _, h := range list {
 		value := e.log.masked.header(h, from)

@@ -101,6 +101,7 @@ func (l *Log) Begin(*filters.Context) {}
 // work is what making a line takes.
 type work struct {
 	entry
+	last second
 	line []byte
 }
 
@@ -133,6 +134,7 @@ func (*answered) WriteHeader(int)             {}
 func (l *Log) write(e entry) {
 	w := l.work.Get().(*work)
 	w.entry = e
+	w.second = &w.last
 	w.line = append(l.line(w.line[:0], &w.entry), '\n')
 	l.writer.Write(w.line)
 	w.entry = entry{}
