@@ -72,7 +72,7 @@ zuul:
     moving: /moving/**
     url: {path: /url/**, url: "http://%[1]s"}
     r%[4]d: {path: /r%[4]d/**, url: "forward:/nowhere"}
-steady.ribbon.listOfServers: %[1]s
+steady.ribbon: {listOfServers: "%[1]s", ReadTimeout: 20000}
 moving.ribbon: {listOfServers: "%[1]s", ReadTimeout: %[2]d, MaxConnectionsPerHost: %[3]d, NFLoadBalancerRuleClassName: %[5]s}
 hystrix.command.moving.circuitBreaker.requestVolumeThreshold: %[3]d
 s%[4]d.ribbon.listOfServers: %[1]s
