@@ -3,7 +3,6 @@ package gozer
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -196,21 +195,16 @@ func listenerTLS(c config.RegistryTLS) (*tls.Config, error) {
 	if c.Certificate == "" {
 		return nil, nil
 	}
-	pair, err := tls.LoadX509KeyPair(c.Certificate, c.PrivateKey)
+	pair, err := readPair(c.Certificate, c.PrivateKey)
 	if err != nil {
 		return nil, fmt.Errorf("gozer: eureka.server.ssl: %w", err)
 	}
-	security := &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}
+	security := &tls.Config{Certificates: pair, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}
 	if c.ClientAuth == "none" {
 		return security, nil
 	}
-	authorities, err := os.ReadFile(c.TrustCertificate)
-	if err != nil {
+	if security.ClientCAs, err = readPool(c.TrustCertificate); err != nil {
 		return nil, fmt.Errorf("gozer: eureka.server.ssl.trust-certificate: %w", err)
-	}
-	security.ClientCAs = x509.NewCertPool()
-	if !security.ClientCAs.AppendCertsFromPEM(authorities) {
-		return nil, fmt.Errorf("gozer: eureka.server.ssl.trust-certificate: %s has no certificate", c.TrustCertificate)
 	}
 	security.ClientAuth = tls.VerifyClientCertIfGiven
 	if c.ClientAuth == "need" {

@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"net"
 	"net/url"
-	"os"
 	"strconv"
 	"time"
 
@@ -66,16 +64,13 @@ func registryTLS(c config.EurekaTLS) (*tls.Config, error) {
 	t := &tls.Config{MinVersion: tls.VersionTLS12}
 	var problems []error
 	if c.TrustCertificate != "" {
-		pem, err := os.ReadFile(c.TrustCertificate)
-		t.RootCAs = x509.NewCertPool()
-		if err == nil && !t.RootCAs.AppendCertsFromPEM(pem) {
-			err = errors.New("there is no certificate in " + c.TrustCertificate)
-		}
+		pool, err := readPool(c.TrustCertificate)
+		t.RootCAs = pool
 		problems = append(problems, err)
 	}
 	if c.Certificate != "" || c.PrivateKey != "" {
-		pair, err := tls.LoadX509KeyPair(c.Certificate, c.PrivateKey)
-		t.Certificates = []tls.Certificate{pair}
+		pair, err := readPair(c.Certificate, c.PrivateKey)
+		t.Certificates = pair
 		problems = append(problems, err)
 	}
 	return t, errors.Join(problems...)

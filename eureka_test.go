@@ -427,7 +427,7 @@ func TestRegistryCertificatesThatAreNone(t *testing.T) {
 	}
 	cfg, report := config.Parse("gateway.yaml", fmt.Appendf(nil, "eureka.client.tls: {enabled: true, trust-certificate: %q, certificate: /nowhere.pem, certificate-private-key: /nowhere.pem}\n", file), config.Options{})
 	gozer.Validate(cfg, report)
-	if got := report.String(); !strings.Contains(got, "there is no certificate in "+file) || !strings.Contains(got, "/nowhere.pem") {
+	if got := report.String(); !strings.Contains(got, file+": there is no certificate in PEM form in it") || !strings.Contains(got, "/nowhere.pem") {
 		t.Error(got)
 	}
 	if _, err := gozer.New(cfg); err == nil {

@@ -44,7 +44,7 @@ func TestReloadWithBrokenCertificates(t *testing.T) {
 	if err := g.Reload(parse(t, yaml("/nowhere"))); err == nil || !strings.Contains(err.Error(), "gateway.tls.users.trust-certificate: /nowhere: no such file") {
 		t.Errorf("%v, want the key and the file", err)
 	}
-	if _, err := gozer.New(parse(t, yaml(authorities))); err == nil || !strings.Contains(err.Error(), authorities+": there is no certificate in it") {
+	if _, err := gozer.New(parse(t, yaml(authorities))); err == nil || !strings.Contains(err.Error(), authorities+": there is no certificate in PEM form in it") {
 		t.Errorf("%v, want the file", err)
 	}
 }

@@ -251,6 +251,10 @@ func TestUnusableCertificates(t *testing.T) {
 	pair, other := a.server.Issue("g.test"), a.server.Issue("g.test")
 	cert, key := pair.Write()
 	_, otherKey := other.Write()
+	half := filepath.Join(t.TempDir(), "half.crt")
+	if err := os.WriteFile(half, pair.CertPEM[:len(pair.CertPEM)/2], 0o600); err != nil {
+		t.Fatal(err)
+	}
 	encrypted := filepath.Join(t.TempDir(), "encrypted.key")
 	secret := "c2VjcmV0IGtleQ=="
 	for file, text := range map[string]string{
@@ -269,9 +273,10 @@ func TestUnusableCertificates(t *testing.T) {
 		"key of another":           {cert, otherKey, "private key does not match public key"},
 		"encrypted":                {cert, encrypted, "holds an encrypted key"},
 		"encrypted in the old way": {cert, encrypted + ".old", "holds an encrypted key"},
+		"half a chain":             {half, key, "1 PEM blocks begin, 0 are whole"},
 		"not a key":                {cert, encrypted + ".bad", "failed to parse private key"},
-		"not PEM":                  {cert, encrypted + ".der", "holds no private key in PEM form"},
-		"a key as certificate":     {key, key, "holds no certificate in PEM form"},
+		"not PEM":                  {cert, encrypted + ".der", "there is no private key in PEM form in it"},
+		"a key as certificate":     {key, key, "there is no certificate in PEM form in it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "gateway.yaml")

@@ -192,7 +192,7 @@ func TestPrepareNamesWhatIsWrong(t *testing.T) {
 	bad.Name, bad.Key = "gateway.ssl.certificates.shop", good.Certificate
 	_, err := s.Prepare(settings(good, bad))
 	failure, ok := errors.AsType[*certs.Error](err)
-	if !ok || failure.Name != bad.Name || !strings.Contains(err.Error(), "holds no private key") {
+	if !ok || failure.Name != bad.Name || !strings.Contains(err.Error(), "no private key") {
 		t.Errorf("%v", err)
 	}
 	if s.Certificates() != nil {

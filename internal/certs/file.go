@@ -2,8 +2,9 @@ package certs
 
 import (
 	"os"
-	"strings"
 	"time"
+
+	"github.com/gozer-gateway/gozer/internal/pemfile"
 )
 
 // stamp tells whether a file is still the one that was read. Links are followed, so the
@@ -15,7 +16,7 @@ type stamp struct {
 }
 
 func stampOf(file string) stamp {
-	info, err := os.Stat(strings.TrimPrefix(file, "file:"))
+	info, err := os.Stat(pemfile.Path(file))
 	if err != nil {
 		return stamp{}
 	}

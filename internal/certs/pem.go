@@ -1,19 +1,13 @@
 package certs
 
 import (
-	"bytes"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/pem"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"strings"
-)
 
-// largestFile is more than any chain or bundle of authorities needs.
-const largestFile = 4 << 20
+	"github.com/gozer-gateway/gozer/internal/pemfile"
+)
 
 // readPair loads a certificate and its key. No message holds anything of the key.
 func readPair(certificate, key string) (*tls.Certificate, error) {
@@ -21,74 +15,36 @@ func readPair(certificate, key string) (*tls.Certificate, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !holds(chain, "CERTIFICATE") {
-		return nil, fmt.Errorf("%s holds no certificate in PEM form", certificate)
-	}
 	secret, err := read(key)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkKey(secret); err != nil {
-		return nil, fmt.Errorf("%s %w", key, err)
+	pair, err := pemfile.Pair(chain, secret)
+	if blamed, ok := errors.AsType[*pemfile.KeyError](err); ok {
+		return nil, fmt.Errorf("%s with the key %s: %w", certificate, key, blamed)
 	}
-	pair, err := tls.X509KeyPair(chain, secret)
-	if err != nil {
-		return nil, fmt.Errorf("%s with the key %s: %s", certificate, key, strings.TrimPrefix(err.Error(), "tls: "))
-	}
-	return &pair, nil
-}
-
-func checkKey(data []byte) error {
-	found := false
-	for block, rest := pem.Decode(data); block != nil; block, rest = pem.Decode(rest) {
-		encrypted := block.Type == "ENCRYPTED PRIVATE KEY" || strings.Contains(block.Headers["Proc-Type"], "ENCRYPTED")
-		if encrypted {
-			return errors.New("holds an encrypted key; write it in the clear, with rights for the gateway alone: openssl pkey -in KEY -out PLAIN")
-		}
-		found = found || strings.HasSuffix(block.Type, "PRIVATE KEY")
-	}
-	if !found {
-		return errors.New("holds no private key in PEM form")
-	}
-	return nil
-}
-
-func holds(data []byte, kind string) bool {
-	for block, rest := pem.Decode(data); block != nil; block, rest = pem.Decode(rest) {
-		if block.Type == kind {
-			return true
-		}
-	}
-	return false
+	return pair, named(certificate, err)
 }
 
 // readPool loads the authorities of a file.
 func readPool(file string) (*x509.CertPool, error) {
-	data, err := read(file)
+	content, err := read(file)
 	if err != nil {
 		return nil, err
 	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(data) {
-		return nil, fmt.Errorf("%s holds no certificate in PEM form", file)
-	}
-	return pool, nil
+	pool, err := pemfile.Pool(content)
+	return pool, named(file, err)
 }
 
 func read(file string) ([]byte, error) {
-	if strings.Contains(file, "-----BEGIN") {
-		return nil, errors.New("PEM text stands where the name of a file belongs")
+	content, err := pemfile.Read(file)
+	return content, named(file, err)
+}
+
+// named says which file it is about, unless its name is not to be shown.
+func named(file string, err error) error {
+	if err == nil || errors.Is(err, pemfile.ErrText) {
+		return err
 	}
-	f, err := os.Open(strings.TrimPrefix(file, "file:"))
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	var data bytes.Buffer
-	if n, err := io.Copy(&data, io.LimitReader(f, largestFile+1)); err != nil {
-		return nil, err
-	} else if n > largestFile {
-		return nil, fmt.Errorf("%s is too large", file)
-	}
-	return data.Bytes(), nil
+	return fmt.Errorf("%s: %w", file, err)
 }

@@ -10,7 +10,8 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"os"
+
+	"github.com/gozer-gateway/gozer/internal/pemfile"
 )
 
 // Settings say how the upstreams of one service or route are to be spoken to. The zero
@@ -65,9 +66,8 @@ func (e *FileError) Error() string { return fmt.Sprintf("%s: %v", e.File, e.Err)
 func (e *FileError) Unwrap() error { return e.Err }
 
 var (
-	errNoCertificate = errors.New("there is no certificate in it")
-	errNoKey         = errors.New("a certificate needs certificate-private-key")
-	errNoPair        = errors.New("a key needs a certificate")
+	errNoKey  = errors.New("a certificate needs certificate-private-key")
+	errNoPair = errors.New("a key needs a certificate")
 )
 
 // Load reads the files. Everything that is wrong is in the error, each as a *FileError.
@@ -94,11 +94,8 @@ func (l *loader) fail(part Part, file string, err error) {
 
 // read returns nil after a failure, which it notes.
 func (l *loader) read(part Part, file string) []byte {
-	content, err := os.ReadFile(file)
+	content, err := pemfile.Read(file)
 	if err != nil {
-		if path, ok := errors.AsType[*os.PathError](err); ok {
-			err = path.Err
-		}
 		l.fail(part, file, err)
 		return nil
 	}
@@ -114,9 +111,9 @@ func (l *loader) trust(file string) {
 	if content == nil {
 		return
 	}
-	l.m.roots = x509.NewCertPool()
-	if !l.m.roots.AppendCertsFromPEM(content) {
-		l.fail(TrustCertificate, file, errNoCertificate)
+	var err error
+	if l.m.roots, err = pemfile.Pool(content); err != nil {
+		l.fail(TrustCertificate, file, err)
 	}
 }
 
@@ -135,25 +132,11 @@ func (l *loader) show(certificate, key string) {
 	if chain == nil || secret == nil {
 		return
 	}
-	pair, err := tls.X509KeyPair(chain, secret)
-	if err != nil {
-		l.fail(l.culprit(chain), file(l.culprit(chain), certificate, key), err)
-		return
+	var err error
+	l.m.pair, err = pemfile.Pair(chain, secret)
+	if blamed, ok := errors.AsType[*pemfile.KeyError](err); ok {
+		l.fail(PrivateKey, key, blamed)
+	} else if err != nil {
+		l.fail(Certificate, certificate, err)
 	}
-	l.m.pair = &pair
-}
-
-// culprit blames the key unless the certificate alone is broken.
-func (*loader) culprit(chain []byte) Part {
-	if !x509.NewCertPool().AppendCertsFromPEM(chain) {
-		return Certificate
-	}
-	return PrivateKey
-}
-
-func file(part Part, certificate, key string) string {
-	if part == Certificate {
-		return certificate
-	}
-	return key
 }

@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"github.com/gozer-gateway/gozer/internal/pemfile"
 )
 
 // watchPeriod is how often files are looked at.
@@ -39,7 +41,7 @@ func (w Watch) Run(ctx context.Context) {
 func stamps(files []string) string {
 	var all strings.Builder
 	for _, file := range files {
-		info, err := os.Stat(file)
+		info, err := os.Stat(pemfile.Path(file))
 		if err != nil {
 			fmt.Fprintf(&all, "%s: %v\n", file, err)
 			continue
