@@ -90,3 +90,6 @@ func (l *FailureLog) Remembered() int { return len(l.log.last) }
 
 // TraceStats tell what became of spans.
 func TraceStats(g *Gateway) telemetry.TraceStats { return g.exports.traces.Stats() }
+
+// Within cuts off readers that do not take an answer.
+var Within = within

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -110,13 +111,27 @@ func metricsSettings(cfg *config.Config) telemetry.Settings {
 // mostScrapes is how many may be under way at once.
 const mostScrapes = 8
 
+// scrapePatience is that of Prometheus by default.
+const scrapePatience = 10 * time.Second
+
 // prometheus serves the text format and OpenMetrics, compressed if the reader likes.
 func (g *Gateway) prometheus() http.Handler {
-	return promhttp.HandlerFor(g.gatherer, promhttp.HandlerOpts{
+	return within(scrapePatience, promhttp.HandlerFor(g.gatherer, promhttp.HandlerOpts{
 		EnableOpenMetrics:   true,
 		ErrorHandling:       promhttp.ContinueOnError,
 		ErrorLog:            slog.NewLogLogger(g.options.logger.Handler(), slog.LevelWarn),
 		MaxRequestsInFlight: mostScrapes,
+	}))
+}
+
+// within cuts off a reader that does not take an answer in that time, so that it does not
+// keep the place of others.
+func within(patience time.Duration, h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		control := http.NewResponseController(w)
+		_ = control.SetWriteDeadline(time.Now().Add(patience))       // not there on a recorder
+		defer func() { _ = control.SetWriteDeadline(time.Time{}) }() // the next answer has its own
+		h.ServeHTTP(w, r)
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
@@ -323,4 +325,48 @@ func TestLoggersEndpoint(t *testing.T) {
 	if w.Code != http.StatusConflict {
 		t.Errorf("somebody else's logger: %d", w.Code)
 	}
+}
+
+func TestScrapersThatHang(t *testing.T) {
+	t.Run("one that does not read loses its place", func(t *testing.T) {
+		ended := make(chan struct{})
+		served := httptest.NewServer(gozer.Within(50*time.Millisecond, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			defer close(ended)
+			for chunk := make([]byte, 1<<16); ; {
+				if _, err := w.Write(chunk); err != nil {
+					return
+				}
+			}
+		})))
+		defer served.Close()
+		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", served.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = conn.Close() }()
+		if _, err = io.WriteString(conn, "GET / HTTP/1.1\r\nHost: a\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		<-ended
+	})
+	t.Run("the next answer on a connection has its own time", func(t *testing.T) {
+		const patience = 20 * time.Millisecond
+		mux := http.NewServeMux()
+		mux.Handle("/scrape", gozer.Within(patience, http.NotFoundHandler()))
+		mux.HandleFunc("/", func(http.ResponseWriter, *http.Request) { time.Sleep(3 * patience) })
+		served := httptest.NewServer(mux)
+		defer served.Close()
+		for _, path := range []string{"/scrape", "/"} {
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, served.URL+path, http.NoBody) // is not repeated
+			if err != nil {
+				t.Fatal(err)
+			}
+			res, err := served.Client().Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, _ = io.Copy(io.Discard, res.Body)
+			_ = res.Body.Close()
+		}
+	})
 }

@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -39,9 +40,11 @@ func (e *Emitter) histogram(name, help string, bounds []time.Duration, t totals,
 	e.metrics <- prometheus.MustNewConstHistogram(prometheus.NewDesc(name, help, names, nil), t.count, t.sum.Seconds(), buckets, values...)
 }
 
+// pairs mends values that are no UTF-8, which filters may have taken out of requests: the
+// Prometheus client panics at them, in a goroutine of its own.
 func pairs(labels []string) (names, values []string) {
 	for i := 0; i+1 < len(labels); i += 2 {
-		names, values = append(names, labels[i]), append(values, labels[i+1])
+		names, values = append(names, labels[i]), append(values, strings.ToValidUTF8(labels[i+1], "\uFFFD"))
 	}
 	return names, values
 }

@@ -128,6 +128,18 @@ func (o *Observer) PutInForce() {
 		m.routes[c.id] = c
 	}
 	m.services[urlRoutes] = o.urls
+	o.urls.prune(o.hosts())
+}
+
+// hosts are those of the URL routes. What filters have sent elsewhere begins anew.
+func (o *Observer) hosts() map[string]bool {
+	all := map[string]bool{}
+	for r := range o.routes {
+		if r.URL != nil {
+			all[r.URL.Host] = true
+		}
+	}
+	return all
 }
 
 // Begin counts a request in.

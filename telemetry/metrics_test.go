@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"slices"
 	"testing"
 	"time"
 
@@ -121,4 +123,63 @@ func TestBuckets(t *testing.T) {
 		return
 	}
 	t.Error("there is no histogram")
+}
+
+// values are the values that a label has in a family.
+func values(tb testing.TB, g prometheus.Gatherer, family, label string) []string {
+	tb.Helper()
+	families, err := g.Gather()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var all []string
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			for _, l := range m.GetLabel() {
+				if f.GetName() == family && l.GetName() == label && !slices.Contains(all, l.GetValue()) {
+					all = append(all, l.GetValue())
+				}
+			}
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+func TestHostsOfURLRoutesThatAreGone(t *testing.T) {
+	m := telemetry.NewMetrics(func() int64 { return 0 })
+	for i := range 10 {
+		var routes []*routing.Route
+		for _, host := range []string{"stays:80", fmt.Sprintf("h%d:80", i)} {
+			routes = append(routes, &routing.Route{ID: host, URL: &url.URL{Scheme: "http", Host: host}})
+		}
+		o := m.Observer(telemetry.Settings{MaxServers: 3}, routes, nil)
+		o.PutInForce()
+		for _, r := range routes {
+			c := one(t, r, time.Now(), filters.Attempt{Server: r.URL.Host, Status: 200})
+			c.ServiceID = ""
+			o.End(c)
+		}
+	}
+	const family = "gozer_client_attempts_total"
+	if got := values(t, m.Gatherer(), family, "server"); !slices.Equal(got, []string{"h9:80", "stays:80"}) {
+		t.Errorf("servers %q", got)
+	}
+	families, err := m.Gatherer().Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() == family && f.GetMetric()[1].GetCounter().GetValue() != 10 {
+			t.Errorf("the host that stays begins anew: %v", f.GetMetric())
+		}
+	}
+}
+
+func TestLabelsThatAreNoText(t *testing.T) {
+	m := telemetry.NewMetrics(func() int64 { return 0 })
+	all := m.Gatherer(func(e *telemetry.Emitter) { e.Gauge("gozer_x", "X.", 1, "command", "a\xffb") })
+	if got := values(t, all, "gozer_x", "command"); !slices.Equal(got, []string{"a\uFFFDb"}) {
+		t.Errorf("commands %q", got)
+	}
 }
