@@ -8,6 +8,10 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -129,6 +133,29 @@ func TestStatus(t *testing.T) {
 			}
 		})
 	}
+	t.Run("docs/operations.md has a row for each", func(t *testing.T) {
+		page, err := os.ReadFile("../../docs/operations.md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		neverMade := []string{"CLIENT_THROTTLED", "CONFIGURATION"}
+		for name, test := range tests {
+			if test.cause == strings.ToUpper(test.cause) && test.cause != "" && !slices.Contains(neverMade, test.cause) && !hasRow(string(page), test.status, test.cause) {
+				t.Errorf("%s: no row for %d %s", name, test.status, test.cause)
+			}
+		}
+	})
+}
+
+// hasRow reports whether a row of the page's table of statuses has this status and this cause.
+func hasRow(page string, status int, cause string) bool {
+	for line := range strings.Lines(page) {
+		cells := strings.Split(line, " | ")
+		if len(cells) == 4 && strings.Contains(cells[0], strconv.Itoa(status)) && strings.Contains(cells[1], "`"+cause+"`") {
+			return true
+		}
+	}
+	return false
 }
 
 func TestCompatStatus(t *testing.T) {
