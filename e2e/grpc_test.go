@@ -206,6 +206,18 @@ gateway.limits.max-request-body: 1MB
 }
 
 // A server that dies in mid-stream is no success, and a client hears it at once.
+// A call with a deadline to a URL that nobody answers at says what one without would.
+func TestGRPCDeadlineHidesNoCause(t *testing.T) {
+	g := startGateway(t, greeting("zuul.routes.gone: {path: /gone/**, url: \"http://127.0.0.1:1\"}\n", "127.0.0.1:1"))
+	c := dialGRPC(t, g.Proxy)
+	for name, ctx := range map[string]context.Context{"with a deadline": within(t, patience), "without": t.Context()} {
+		_, err := call(ctx, c, "/gone/Hello", "you")
+		if s := status.Convert(err); s.Code() != codes.Unavailable || s.Message() != "CONNECT_EXCEPTION" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestGRPCServerDies(t *testing.T) {
 	up := startGreeter(t)
 	g := startGateway(t, greeting("", up.addr))

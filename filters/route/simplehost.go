@@ -57,7 +57,11 @@ func (f simpleHost) Run(c *filters.Context) error {
 	start := time.Now()
 	span := f.start(ctx, req)
 	res, err := lb.Carry(ctx, transport, req, c.SpareHeader()) //nolint:bodyclose // the context closes it
-	endWith(res, end)
+	if err != nil {
+		defer endWith(nil, end) // until then the context tells whose fault it is
+	} else {
+		endWith(res, end)
+	}
 	note(c, target.Host, start, res, err)
 	if span != nil {
 		ended(ctx, span, res, err)
