@@ -47,14 +47,16 @@ func (g *Gateway) introduced(name string, l net.Listener) net.Listener {
 
 // guard is that of the management endpoints.
 func guard(m *config.Management) admin.Guard {
-	return admin.Guard{Token: m.Token, Open: m.Loopback(), Reads: m.Protect == config.All}
+	return admin.Guard{Token: m.Token, Open: m.Loopback(), Reads: m.Protect == config.All, Certificates: asksForCertificates(m)}
 }
 
-// warnOfOpenManagement says at the start that nobody without a certificate will be
-// able to change anything.
+// asksForCertificates tells whether a client can show one at all.
+func asksForCertificates(m *config.Management) bool { return m.SSL.On() && m.SSL.ClientAuth != "none" }
+
+// warnOfOpenManagement says at the start that nobody will be able to change anything.
 func (g *Gateway) warnOfOpenManagement() {
-	if m := &g.config.Management; m.Port >= 0 && !m.Loopback() && m.Token == "" {
-		g.options.logger.Warn("the management listener is not on loopback and has no management.server.token: "+
-			"what changes something is refused unless it comes with a verified client certificate", "address", m.Address)
+	if m := &g.config.Management; m.Port >= 0 && !m.Loopback() && m.Token == "" && !asksForCertificates(m) {
+		g.options.logger.Warn("the management listener is not on loopback: "+
+			"what changes something is refused until there is a management.server.token or management.server.ssl.client-auth", "address", m.Address)
 	}
 }

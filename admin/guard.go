@@ -20,6 +20,10 @@ type Guard struct {
 	// listener that only this host reaches.
 	Open bool
 
+	// Certificates says that the listener asks clients for certificates, for what those
+	// who are refused are told.
+	Certificates bool
+
 	// Reads makes reading need what changing needs. The probes for liveness and
 	// readiness stay open.
 	Reads bool
@@ -37,11 +41,12 @@ func (a *api) protect(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 		case g.Token != "":
 			w.Header().Set("WWW-Authenticate", `Bearer realm="management"`)
-			fail(w, r, http.StatusUnauthorized, "This needs the management token (Authorization: Bearer) or a client certificate")
+			fail(w, r, http.StatusUnauthorized, "This needs the management token (Authorization: Bearer)"+g.orCertificate(" or a client certificate", ""))
 		case g.Open:
 			fail(w, r, http.StatusForbidden, "Web pages may not change anything here")
 		default:
-			fail(w, r, http.StatusForbidden, "The management listener is not on loopback: this needs management.server.token or a client certificate")
+			fail(w, r, http.StatusForbidden, "The management listener is not on loopback: this needs "+
+				g.orCertificate("a client certificate", "management.server.token or management.server.ssl.client-auth to be configured"))
 		}
 	})
 }
@@ -56,6 +61,14 @@ func rebound(r *http.Request) bool {
 	host := strings.ToLower((&url.URL{Host: r.Host}).Hostname())
 	_, err := netip.ParseAddr(host)
 	return err != nil && host != "localhost" && !strings.HasSuffix(host, ".localhost")
+}
+
+// orCertificate chooses what helps who is refused.
+func (g Guard) orCertificate(asked, otherwise string) string {
+	if g.Certificates {
+		return asked
+	}
+	return otherwise
 }
 
 func certified(r *http.Request) bool { return r.TLS != nil && len(r.TLS.VerifiedChains) > 0 }

@@ -71,6 +71,29 @@ func TestGuard(t *testing.T) {
 	}
 }
 
+// Who is refused is told what would help here.
+func TestGuardSaysWhatHelps(t *testing.T) {
+	const token = "a-token-of-management"
+	for name, row := range map[string]struct {
+		guard     admin.Guard
+		has, lack string
+	}{
+		"nothing is configured":    {admin.Guard{}, "management.server.token or management.server.ssl.client-auth", "a client certificate"},
+		"certificates are asked":   {admin.Guard{Certificates: true}, "this needs a client certificate", "management.server.token"},
+		"a token":                  {admin.Guard{Token: token}, "Authorization: Bearer", "certificate"},
+		"a token and certificates": {admin.Guard{Token: token, Certificates: true}, "or a client certificate", token},
+	} {
+		t.Run("C225 "+name, func(t *testing.T) {
+			w := httptest.NewRecorder()
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/actuator/routes", http.NoBody)
+			admin.New(admin.Settings{BasePath: "/actuator", Include: []string{"*"}, Guard: row.guard}, &gateway{}).ServeHTTP(w, r)
+			if got := w.Body.String(); !strings.Contains(got, row.has) || strings.Contains(got, row.lack) {
+				t.Errorf("%s, want %q without %q", got, row.has, row.lack)
+			}
+		})
+	}
+}
+
 func TestGuardOfCertificatesThatNobodyVerified(t *testing.T) {
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/actuator/routes", http.NoBody)
 	r.TLS = &tls.ConnectionState{PeerCertificates: []*x509.Certificate{{}}}

@@ -109,6 +109,16 @@ func TestManagementOffLoopback(t *testing.T) {
 	if got := post(outside, nil); got != http.StatusForbidden || outside.Log.Count("management listener is not on loopback") != 1 {
 		t.Errorf("C225 without a token: %d\n%s", got, outside.Log)
 	}
+	authorities := newAuthorities(t)
+	cert, key := authorities.server.Issue("127.0.0.1").Write()
+	certified := start{
+		yaml: base + "management.server.ssl: {certificate: " + cert + ", certificate-private-key: " + key + ", client-auth: want, trust-certificate: " + authorities.trust + "}\n",
+		args: []string{"--set", "server.port=0", "--set", "management.server.address=0.0.0.0", "--set", "management.server.port=0"},
+	}.launch(t)
+	certified.Log.address(t, "management", certified.ended)
+	if n := certified.Log.Count("not on loopback"); n != 0 {
+		t.Errorf("C225 with client-auth: %d warnings", n)
+	}
 	guarded := start{
 		yaml: base + "management.server.token: ${MANAGEMENT_TOKEN}\nlogging.level.root: debug\n",
 		args: []string{"--set", "management.server.address=0.0.0.0"}, env: []string{"MANAGEMENT_TOKEN=" + token},
