@@ -64,7 +64,8 @@ func (c *command) run(ctx context.Context, args []string) int {
 		return c.fail(err)
 	}
 	background.Go(func() { g.reloadOnHangup(ctx) })
-	background.Go(func() { g.handOverOnSignal(ctx) })
+	asked := handOverSignals()
+	background.Go(func() { g.handOverOnSignal(ctx, asked) })
 	if err := g.Run(ctx); err != nil {
 		return c.fail(err)
 	}

@@ -47,12 +47,12 @@ func (g *Gateway) Run(ctx context.Context) error {
 	}
 	g.announce(servers)
 	g.warnOfOpenManagement()
+	g.succession.servers.Store(&servers)
 	g.ready.Store(true)
 	g.options.logger.Info("ready")
 	proxy, management := addresses(servers)
 	g.options.opened(g, proxy, management)
 	registered := g.register(servers)
-	g.succession.servers.Store(&servers)
 	g.succeed()
 	select {
 	case <-ctx.Done():

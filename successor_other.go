@@ -2,7 +2,12 @@
 
 package gozer
 
-import "context"
+import (
+	"context"
+	"os"
+)
+
+func handOverSignals() chan os.Signal { return nil }
 
 // handOverOnSignal does nothing: there is no SIGUSR2, and sockets are not passed on.
-func (g *Gateway) handOverOnSignal(context.Context) {}
+func (g *Gateway) handOverOnSignal(context.Context, chan os.Signal) {}
