@@ -217,6 +217,18 @@ func TestVariablesOfOpenTelemetry(t *testing.T) {
 	}
 }
 
+// OTEL_EXPORTER_OTLP_PROTOCOL tells of the variables' endpoint and not of the key's.
+func TestProtocolOfAnotherEndpoint(t *testing.T) {
+	c := otlptest.Start(t)
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1")
+	t.Setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")
+	t.Setenv("OTEL_TRACES_SAMPLER", "always_on")
+	_, url, finish := serving(t, usersAt("management.server.port: -1\nmanagement.otlp.tracing.endpoint: "+c.HTTP+"/v1/traces\n", parents(t)))
+	fetch(t, url+"/users/1")
+	finish()
+	c.Await(t, 2)
+}
+
 // Metrics go out by OTLP too: those that Prometheus would scrape, once more at the end.
 func TestMetricsByOTLP(t *testing.T) {
 	for _, protocol := range []string{"http/protobuf", "grpc"} {
@@ -238,6 +250,7 @@ func TestBadVariables(t *testing.T) {
 	for name, value := range map[string]string{
 		"OTEL_EXPORTER_OTLP_HEADERS": "hunter2", "OTEL_EXPORTER_OTLP_PROTOCOL": "hunter2", "OTEL_TRACES_SAMPLER": "hunter2", "OTEL_PROPAGATORS": "jaeger",
 		"OTEL_BSP_MAX_QUEUE_SIZE": "hunter2", "OTEL_RESOURCE_ATTRIBUTES": "hunter2", "OTEL_EXPORTER_OTLP_TIMEOUT": "hunter2", "OTEL_EXPORTER_OTLP_CERTIFICATE": "/hunter/2",
+		"OTEL_EXPORTER_OTLP_CLIENT_KEY": "/hunter/2", "OTEL_EXPORTER_OTLP_TRACES_CLIENT_CERTIFICATE": "/hunter/2",
 	} {
 		t.Run("C225 "+name, func(t *testing.T) {
 			t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1")

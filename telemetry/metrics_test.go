@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -181,5 +182,34 @@ func TestLabelsThatAreNoText(t *testing.T) {
 	all := m.Gatherer(func(e *telemetry.Emitter) { e.Gauge("gozer_x", "X.", 1, "command", "a\xffb") })
 	if got := values(t, all, "gozer_x", "command"); !slices.Equal(got, []string{"a\uFFFDb"}) {
 		t.Errorf("commands %q", got)
+	}
+}
+
+// Attempts on servers beyond the limit are added up, from all sides at once.
+func TestServersBeyondTheLimit(t *testing.T) {
+	o, route, all := observing(t, telemetry.Settings{MaxServers: 2})
+	var workers sync.WaitGroup
+	for w := range 4 {
+		workers.Go(func() {
+			for i := range 250 {
+				o.End(one(t, route, time.Now(), filters.Attempt{Server: fmt.Sprintf("s%d-%d:80", w, i), Status: 200}))
+			}
+		})
+	}
+	workers.Wait()
+	families, err := all.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var series, attempts int
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			if f.GetName() == "gozer_client_attempts_total" {
+				series, attempts = series+1, attempts+int(m.GetCounter().GetValue())
+			}
+		}
+	}
+	if series != 3 || attempts != 1000 {
+		t.Errorf("%d series of %d attempts", series, attempts)
 	}
 }

@@ -148,6 +148,9 @@ func (e Env) certificates(signal Signal, x *Exporter) error {
 	variable, authorities := e.first(signal, "CERTIFICATE")
 	_, certificate := e.first(signal, "CLIENT_CERTIFICATE")
 	_, key := e.first(signal, "CLIENT_KEY")
+	if (certificate == "") != (key == "") {
+		return fmt.Errorf("telemetry: of the client certificate of OTLP_%s and its key only one is named", signal)
+	}
 	if authorities == "" && certificate == "" {
 		return nil
 	}

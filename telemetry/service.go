@@ -20,8 +20,8 @@ type serviceCounts struct {
 	id      string
 	servers atomic.Pointer[map[string]*serverCounts] // never changed, only replaced
 
-	mu       sync.Mutex // held by whoever replaces servers
-	overflow *serverCounts
+	mu       sync.Mutex // held by whoever replaces servers or makes overflow
+	overflow atomic.Pointer[serverCounts]
 }
 
 // serverCounts counts the attempts on a server.
@@ -39,20 +39,24 @@ func newServiceCounts(id string) *serviceCounts {
 
 // of finds the counters of a server, and makes them if it is new.
 func (s *serviceCounts) of(server string, settings *Settings) *serverCounts {
-	if c := (*s.servers.Load())[server]; c != nil {
-		return c
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	known := *s.servers.Load()
 	if c := known[server]; c != nil {
 		return c
 	}
+	if c := s.overflow.Load(); c != nil && len(known) >= settings.MaxServers {
+		return c
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known = *s.servers.Load()
+	if c := known[server]; c != nil {
+		return c
+	}
 	if len(known) >= settings.MaxServers {
-		if s.overflow == nil {
-			s.overflow = &serverCounts{id: otherServers, took: newHistogram(settings.ClientBuckets)}
+		if s.overflow.Load() == nil {
+			s.overflow.Store(&serverCounts{id: otherServers, took: newHistogram(settings.ClientBuckets)})
 		}
-		return s.overflow
+		return s.overflow.Load()
 	}
 	next := maps.Clone(known)
 	next[server] = &serverCounts{id: server, took: newHistogram(settings.ClientBuckets)}
@@ -79,8 +83,8 @@ func (s *serviceCounts) all() []*serverCounts {
 	for _, c := range *s.servers.Load() {
 		all = append(all, c)
 	}
-	if s.overflow != nil {
-		all = append(all, s.overflow)
+	if c := s.overflow.Load(); c != nil {
+		all = append(all, c)
 	}
 	return all
 }
