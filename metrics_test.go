@@ -353,7 +353,7 @@ func TestScrapersThatHang(t *testing.T) {
 		const patience = 20 * time.Millisecond
 		mux := http.NewServeMux()
 		mux.Handle("/scrape", gozer.Within(patience, http.NotFoundHandler()))
-		mux.HandleFunc("/", func(http.ResponseWriter, *http.Request) { time.Sleep(3 * patience) })
+		mux.HandleFunc("/", func(http.ResponseWriter, *http.Request) { <-time.After(3 * patience) })
 		served := httptest.NewServer(mux)
 		defer served.Close()
 		for _, path := range []string{"/scrape", "/"} {

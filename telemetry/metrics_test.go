@@ -15,6 +15,8 @@ import (
 
 	"github.com/gozer-gateway/gozer/filters"
 	"github.com/gozer-gateway/gozer/internal/race"
+	"github.com/gozer-gateway/gozer/internal/tlsout"
+	"github.com/gozer-gateway/gozer/lb"
 	"github.com/gozer-gateway/gozer/routing"
 	"github.com/gozer-gateway/gozer/telemetry"
 )
@@ -211,5 +213,22 @@ func TestServersBeyondTheLimit(t *testing.T) {
 	}
 	if series != 3 || attempts != 1000 {
 		t.Errorf("%d series of %d attempts", series, attempts)
+	}
+}
+
+func TestOutcomesOfFailures(t *testing.T) {
+	o, route, all := observing(t, telemetry.Settings{MaxServers: 2})
+	want := []string{lb.CauseOf(lb.Connect, &tlsout.Error{})}
+	for k := lb.General; k <= lb.Aborted; k++ {
+		if want = append(want, k.Cause()); k.Cause() == "" {
+			t.Errorf("%v has no cause", k)
+		}
+	}
+	for _, cause := range want {
+		o.End(one(t, route, time.Now(), filters.Attempt{Server: "a:80", Cause: cause}))
+	}
+	slices.Sort(want)
+	if got := values(t, all, "gozer_client_attempts_total", "outcome"); !slices.Equal(got, slices.Compact(want)) {
+		t.Errorf("outcomes %q, want %q", got, slices.Compact(want))
 	}
 }

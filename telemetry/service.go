@@ -95,12 +95,12 @@ func (c *serverCounts) add(a *filters.Attempt) {
 }
 
 // numOutcomes are the classes of statuses, then the causes of failures.
-const numOutcomes = numClasses + 11
+const numOutcomes = numClasses + 12
 
 // causes are what filters.Attempt.Cause may be, and a word for what it may not.
 func causes() [numOutcomes - numClasses]string {
 	return [...]string{
-		"failed", "broken", "connect", "timeout", "deadline", "dns", "unreachable", "throttled", "cancelled", "aborted", "no_server",
+		"failed", "broken", "connect", "tls", "timeout", "deadline", "dns", "unreachable", "throttled", "cancelled", "aborted", "no_server",
 	}
 }
 
