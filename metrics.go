@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -28,6 +29,7 @@ func (g *Gateway) gather() prometheus.Gatherer {
 		telemetry.Filters(g.state.meter, func() []filters.Info { return g.snapshot.Load().chain.Filters() }),
 		telemetry.Connections(&g.state.connections),
 		telemetry.Pools(g.state.poolStats),
+		telemetry.UpstreamTLS(g.state.tls.handshakes),
 		telemetry.Budgets(func() []telemetry.Retries { return g.snapshot.Load().services.retries() }),
 		g.metrics.Servers(func() []*lb.Balancer { return g.snapshot.Load().services.balancers() }),
 		g.readiness,
@@ -97,10 +99,24 @@ func (s *state) poolStats() []telemetry.Pool {
 	var all []telemetry.Pool
 	for _, key := range slices.Sorted(maps.Keys(pools)) {
 		if known, able := pools[key].transport.(interface{ Stats() http1.PoolStats }); able {
-			all = append(all, telemetry.Pool{Service: key, PoolStats: known.Stats()})
+			all = addPool(all, key, known.Stats())
 		}
 	}
 	return all
+}
+
+// addPool counts the pools of single URL routes to that of all.
+func addPool(all []telemetry.Pool, key string, stats http1.PoolStats) []telemetry.Pool {
+	if strings.HasPrefix(key, routePool) {
+		key = urlRoutes
+	}
+	if n := len(all); n > 0 && all[n-1].Service == key {
+		all[n-1].Busy += stats.Busy
+		all[n-1].Idle += stats.Idle
+		all[n-1].Waiting += stats.Waiting
+		return all
+	}
+	return append(all, telemetry.Pool{Service: key, PoolStats: stats})
 }
 
 func metricsSettings(cfg *config.Config) telemetry.Settings {

@@ -7,11 +7,13 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/gozer-gateway/gozer/config"
 	"github.com/gozer-gateway/gozer/internal/tlsout"
 	"github.com/gozer-gateway/gozer/routing"
+	"github.com/gozer-gateway/gozer/telemetry"
 )
 
 // upstreamTLS is the TLS of a snapshot towards its upstreams.
@@ -220,4 +222,25 @@ func (g *Gateway) routeTransports(s *snapshot) map[string]http.RoundTripper {
 		}
 	}
 	return own
+}
+
+// handshakes are those of the pools in force that have made any.
+func (t *tlsState) handshakes() []telemetry.Handshakes {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var all []telemetry.Handshakes
+	for _, key := range slices.Sorted(maps.Keys(t.tallies)) {
+		if !t.tallies[key].Used() {
+			continue
+		}
+		service := key
+		route, own := strings.CutPrefix(key, routePool)
+		if own {
+			service = urlRoutes
+		} else {
+			route = ""
+		}
+		all = append(all, telemetry.Handshakes{Service: service, Route: route, Tally: t.tallies[key]})
+	}
+	return all
 }

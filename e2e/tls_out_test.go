@@ -156,6 +156,10 @@ func TestSecureUpstreams(t *testing.T) {
 				}
 				line := fmt.Sprintf(`msg="no TLS session with an upstream" for=%q address=%s cause=%s `, who, upstreams[row.name].Addr, row.cause)
 				eventually(t, "the log has "+line, func() bool { return g.Log.Count(line) == 1 })
+				counted := fmt.Sprintf("gozer_upstream_tls_failures_total{cause=%q,", row.cause)
+				if a, err := g.tryGet(g.AdminURL("/actuator/prometheus")); err != nil || !strings.Contains(a.Body, counted) || !strings.Contains(a.Body, `outcome="tls"`) {
+					t.Errorf("not counted: %v", err)
+				}
 				said := regexp.MustCompile(`msg="request failed" method=POST path=/` + kind + "/" + row.name + `/x .* status=502 .*\(` + row.cause + `\)`)
 				eventually(t, "the failed request says why", func() bool { return said.MatchString(g.Log.String()) })
 			}

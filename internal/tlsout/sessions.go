@@ -41,6 +41,15 @@ func (t *Tally) Handshakes() (full, resumed int64) { return t.full.Load(), t.res
 // Failed is how many have not for a cause.
 func (t *Tally) Failed(c Cause) int64 { return t.failed[c].Load() }
 
+// Used reports that anything has been counted.
+func (t *Tally) Used() bool {
+	full, resumed := t.Handshakes()
+	for c := range t.failed {
+		full += t.failed[c].Load()
+	}
+	return full+resumed > 0
+}
+
 func (t *Tally) succeed(resumed bool) {
 	switch {
 	case t == nil:
