@@ -18,7 +18,7 @@ func (g *Gateway) http2Settings(handler http.Handler) h2.Settings {
 	limits, own := g.config.Gateway.Limits, g.config.Gateway.HTTP2
 	return h2.Settings{
 		Handler:          handler,
-		Refused:          g.logRefused,
+		Refused:          g.refusedHTTP2,
 		Log:              g.options.logger,
 		Streams:          own.Streams,
 		FrameSize:        int(own.FrameSize),
@@ -41,6 +41,12 @@ func (g *Gateway) http2Settings(handler http.Handler) h2.Settings {
 		Continuations:    own.Continuations,
 		Interval:         own.Interval,
 	}
+}
+
+// refusedHTTP2 counts a request that did not become one, and logs it.
+func (g *Gateway) refusedHTTP2(remote string, why *http1.Error) {
+	g.state.http2.Add(*why)
+	g.logRefused(remote, why)
 }
 
 // withHTTP2 lets the native engine hand connections over that turn out to speak

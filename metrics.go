@@ -34,6 +34,9 @@ func (g *Gateway) gather() prometheus.Gatherer {
 		g.metrics.Servers(func() []*lb.Balancer { return g.snapshot.Load().services.balancers() }),
 		g.readiness,
 		g.reloading,
+		g.spans,
+		telemetry.Certificates(g.security.stores),
+		telemetry.RefusedHTTP2(&g.state.http2),
 		g.accessLogging,
 	}
 	if g.config.Server.ProxyProtocol.Enabled {

@@ -66,6 +66,25 @@ func submit(tb testing.TB, g *gozer.Gateway, target, body string) {
 	g.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(tb.Context(), http.MethodPost, target, strings.NewReader(body)))
 }
 
+// wantInManual fails for each metric that the gateway shows and the manual does not have.
+func wantInManual(tb testing.TB, g *gozer.Gateway) {
+	tb.Helper()
+	manual, err := os.ReadFile("docs/metrics.md")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	families, err := g.Gatherer().Gather()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for _, f := range families {
+		name := f.GetName()
+		if !strings.HasPrefix(name, "go_") && !strings.HasPrefix(name, "process_") && !strings.Contains(string(manual), "`"+name+"`") {
+			tb.Errorf("docs/metrics.md lacks %s", name)
+		}
+	}
+}
+
 func TestRequestsAreCounted(t *testing.T) {
 	g := newGateway(t, usersAt("users.ribbon.MaxAutoRetriesNextServer: 1\n", "one:80"))
 	answers(g)
@@ -105,20 +124,7 @@ func TestRequestsAreCounted(t *testing.T) {
 		}
 	})
 	t.Run("the manual has them all", func(t *testing.T) {
-		manual, err := os.ReadFile("docs/metrics.md")
-		if err != nil {
-			t.Fatal(err)
-		}
-		families, err := g.Gatherer().Gather()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, f := range families {
-			name := f.GetName()
-			if !strings.HasPrefix(name, "go_") && !strings.HasPrefix(name, "process_") && !strings.Contains(string(manual), "`"+name+"`") {
-				t.Errorf("docs/metrics.md lacks %s", name)
-			}
-		}
+		wantInManual(t, g)
 	})
 	t.Run("Spring's shape", func(t *testing.T) {
 		var m struct {

@@ -24,6 +24,7 @@ type state struct {
 	tls         *tlsState
 
 	introductions proxyproto.Counts
+	http2         http1.Refusals
 
 	mu        sync.Mutex // guards the maps; used while building, not while serving
 	balancers map[string]*keptBalancer

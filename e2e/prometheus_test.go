@@ -146,3 +146,25 @@ func TestPrometheusScrapes(t *testing.T) {
 		eventually(t, expr+" is "+want, func() bool { return query(g, api, expr) == want })
 	}
 }
+
+// wantMetric waits for a line of the metrics.
+func (g *gateway) wantMetric(line string) {
+	g.tb.Helper()
+	eventually(g.tb, "the metrics have "+line, func() bool {
+		a, err := g.tryGet(g.AdminURL("/actuator/prometheus"))
+		return err == nil && strings.Contains(a.Body, "\n"+line+"\n")
+	})
+}
+
+// What HTTP/2 refuses by itself is counted and logged as in HTTP/1.1, by either engine.
+func TestRefusalsOfHTTP2AreCounted(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "access.log")
+	g := startGateway(t, "zuul.routes: {}\n"+withH2+strings.ReplaceAll(quickLog, "FILE", file))
+	c := g.dialH2()
+	for range 2 {
+		c.ask(get2("/a b")...).wantStatus(t, http.StatusBadRequest)
+	}
+	g.wantMetric(`gozer_http2_refused_total{http_response_status_class="4xx",reason="invalid character in :path"} 2`)
+	wantLines(t, logLines(t, file, 2)[1], []string{`"status":400`, `"cause":"invalid character in :path"`})
+}

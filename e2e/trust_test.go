@@ -50,6 +50,10 @@ func TestProxyProtocol(t *testing.T) {
 			t.Errorf("got %q", got)
 		}
 	})
+	t.Run("they are counted", func(t *testing.T) {
+		g.wantMetric("gozer_proxy_protocol_connections_total{outcome=\"accepted\"} 4")
+		g.wantMetric("gozer_proxy_protocol_connections_total{outcome=\"malformed\"} 1")
+	})
 	t.Run("of others", func(t *testing.T) {
 		g := startGateway(t, strings.Replace(base, "127.0.0.0/8", "192.0.2.0/24", 1))
 		if got := through(t, g, "PROXY TCP4 203.0.113.9 10.0.0.1 8080 80\r\n"+request); got != "" {

@@ -137,9 +137,24 @@ func Connections(c *http1.ServerCount) Part {
 		e.Gauge("gozer_connections_open", "Connections of clients that are open.", float64(c.Open.Load()))
 		e.Counter("gozer_connections_refused_total", "Connections of clients that gateway.limits had no room for.", float64(c.TurnedAway.Load()))
 		e.Counter("gozer_tls_handshakes_failed_total", "TLS connections of clients that did not come about.", float64(c.HandshakesFailed.Load()))
-		for answer, n := range c.Answered() {
-			e.Counter("gozer_http1_refused_total", "Requests that were answered on the wire, before any filter, by reason.", float64(n), labelClass, className(classIndex(answer.Status)), "reason", answer.Reason)
-		}
+		refusals(e, "gozer_http1_refused_total", c.Answered())
+	}
+}
+
+// RefusedHTTP2 is the part about requests of HTTP/2 that became none.
+func RefusedHTTP2(r *http1.Refusals) Part {
+	return func(e *Emitter) { refusals(e, "gozer_http2_refused_total", r.All()) }
+}
+
+// refusals sums those of a class and a reason up: a series must not come twice.
+func refusals(e *Emitter, name string, all map[http1.Error]int64) {
+	type series struct{ class, reason string }
+	sums := map[series]int64{}
+	for answer, n := range all {
+		sums[series{className(classIndex(answer.Status)), answer.Reason}] += n
+	}
+	for s, n := range sums {
+		e.Counter(name, "Requests that were answered on the wire, before any filter, by reason.", float64(n), labelClass, s.class, "reason", s.reason)
 	}
 }
 

@@ -19,34 +19,17 @@ type ServerCount struct {
 	// HandshakesFailed are TLS connections that never came about.
 	HandshakesFailed atomic.Int64
 
-	mu       sync.Mutex
-	answered map[Error]int64 // guarded by mu
+	answered Refusals
 }
-
-// maxAnswered is more than there are reasons.
-const maxAnswered = 128
 
 // Answered tells how many requests the server has answered by itself, mostly refused, by
 // status and reason. The reasons are out of a fixed list.
-func (c *ServerCount) Answered() map[Error]int64 {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return maps.Clone(c.answered)
-}
+func (c *ServerCount) Answered() map[Error]int64 { return c.answered.All() }
 
 func (c *ServerCount) answer(e Error) {
-	if c == nil {
-		return
+	if c != nil {
+		c.answered.Add(e)
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.answered == nil {
-		c.answered = map[Error]int64{}
-	}
-	if _, known := c.answered[e]; !known && len(c.answered) >= maxAnswered {
-		e.Reason = "other"
-	}
-	c.answered[e]++
 }
 
 func (c *ServerCount) accept() {
@@ -71,4 +54,35 @@ func (c *ServerCount) failHandshake() {
 	if c != nil {
 		c.HandshakesFailed.Add(1)
 	}
+}
+
+// Refusals counts answers by status and reason. The zero value is ready, and any number of
+// goroutines may use it.
+type Refusals struct {
+	mu  sync.Mutex
+	all map[Error]int64 // guarded by mu
+}
+
+// maxAnswered is more than there are reasons.
+const maxAnswered = 128
+
+// Add counts one. Its reason is to be out of a fixed list; what is too much for any counts
+// as "other".
+func (r *Refusals) Add(e Error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.all == nil {
+		r.all = map[Error]int64{}
+	}
+	if _, known := r.all[e]; !known && len(r.all) >= maxAnswered {
+		e.Reason = "other"
+	}
+	r.all[e]++
+}
+
+// All is a copy.
+func (r *Refusals) All() map[Error]int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return maps.Clone(r.all)
 }
