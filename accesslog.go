@@ -19,6 +19,7 @@ func (g *Gateway) logAccess(s *snapshot) error {
 		RequestHeaders: a.RequestHeaders, ResponseHeaders: a.ResponseHeaders,
 		MaskedParameters: a.Masked, MaxField: int(a.MaxField),
 		Cause: failure,
+		Trace: func(c *filters.Context) (trace, span string) { return c.Trace.IDs() },
 	}, g.state.accessLog)
 	if err != nil {
 		const key = "gateway.access-log.pattern"
