@@ -59,7 +59,9 @@ func (c *command) run(ctx context.Context, args []string) int {
 			fmt.Fprint(c.out, demo.Tour(g.sights(proxy, management)))
 		}))
 	}
-	g, err := New(cfg, append(own, c.options...)...)
+	all := append(own, c.options...)
+	logOpenTelemetry(newOptions(all).logger)
+	g, err := New(cfg, all...)
 	if err != nil {
 		return c.fail(err)
 	}

@@ -93,3 +93,9 @@ func TraceStats(g *Gateway) telemetry.TraceStats { return g.exports.traces.Stats
 
 // Within cuts off readers that do not take an answer.
 var Within = within
+
+// LogOpenTelemetry is what the command does for the process.
+func LogOpenTelemetry(log *slog.Logger) { logOpenTelemetry(log) }
+
+// OpenTelemetryHandler is what it logs by.
+func OpenTelemetryHandler(log *slog.Logger) slog.Handler { return &complaints{log: log} }
