@@ -60,7 +60,7 @@ func (c *command) run(ctx context.Context, args []string) int {
 		}))
 	}
 	all := append(own, c.options...)
-	logOpenTelemetry(newOptions(all).logger)
+	defer logOpenTelemetry(newOptions(all).logger)()
 	g, err := New(cfg, all...)
 	if err != nil {
 		return c.fail(err)

@@ -95,7 +95,7 @@ func TraceStats(g *Gateway) telemetry.TraceStats { return g.exports.traces.Stats
 var Within = within
 
 // LogOpenTelemetry is what the command does for the process.
-func LogOpenTelemetry(log *slog.Logger) { logOpenTelemetry(log) }
+func LogOpenTelemetry(log *slog.Logger) (end func()) { return logOpenTelemetry(log) }
 
 // OpenTelemetryHandler is what it logs by.
 func OpenTelemetryHandler(log *slog.Logger) slog.Handler { return &complaints{log: log} }

@@ -13,11 +13,15 @@ import (
 
 // logOpenTelemetry makes the complaints of OpenTelemetry's packages lines of a log. They go
 // to standard error otherwise, each of them. It changes the process, and so belongs to
-// programs that are a gateway and nothing else.
-func logOpenTelemetry(log *slog.Logger) {
+// programs that are a gateway and nothing else. After the end they go nowhere.
+func logOpenTelemetry(log *slog.Logger) (end func()) {
 	c := &complaints{log: log}
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { c.tell("", err.Error()) }))
 	otel.SetLogger(logr.FromSlogHandler(c))
+	return func() {
+		otel.SetErrorHandler(otel.ErrorHandlerFunc(func(error) {}))
+		otel.SetLogger(logr.Discard())
+	}
 }
 
 // complaints tells one a minute, with the number of those that were left out since the one

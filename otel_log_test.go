@@ -16,11 +16,11 @@ import (
 func TestOpenTelemetryComplainsToTheLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log, lines := messages(100)
-		gozer.LogOpenTelemetry(log)
+		defer gozer.LogOpenTelemetry(log)()
 		for range 50 {
 			otel.Handle(errors.New("no room"))
 		}
-		time.Sleep(time.Minute)
+		<-time.After(time.Minute)
 		otel.Handle(errors.New(strings.Repeat("x", 1000)))
 		if first := <-lines; !strings.Contains(first, "level=WARN") || !strings.Contains(first, `error="no room" leftOut=0`) {
 			t.Error(first)
