@@ -30,9 +30,7 @@ func (c *command) run(ctx context.Context, args []string) int {
 		fmt.Fprint(c.err, report)
 		return exitFailure
 	}
-	level := &slog.LevelVar{}
-	level.Set(logLevel(cfg))
-	logger := newLogger(c.err, level)
+	logger, level := c.logger(cfg)
 	logFindings(logger, report)
 
 	var background sync.WaitGroup
@@ -47,17 +45,13 @@ func (c *command) run(ctx context.Context, args []string) int {
 	notify := func(lines ...string) error { return handover.Notify(context.WithoutCancel(ctx), lines...) }
 	own := []Option{withSockets(sockets), withNotify(notify), WithLogger(logger), WithAccessLog(c.out), withLevel(level), WithSource(f.reread(c.options, logger))}
 	if *withDemo {
-		upstreams, err := demo.Listen(ctx)
+		serving, end := context.WithCancel(context.WithoutCancel(ctx))
+		defer end() // after the gateway has drained
+		shown, err := c.demo(serving, &background)
 		if err != nil {
 			return c.fail(err)
 		}
-		serving, end := context.WithCancel(context.WithoutCancel(ctx))
-		defer end() // after the gateway has drained
-		background.Go(func() { upstreams.Run(serving) })
-		own = append(own, WithLocal(func(r *mux.Router) { r.PathPrefix("/hello").Handler(demo.Hello()) }))
-		own = append(own, withOpened(func(g *Gateway, proxy, management net.Addr) {
-			fmt.Fprint(c.out, demo.Tour(g.sights(proxy, management)))
-		}))
+		own = append(own, shown...)
 	}
 	all := append(own, c.options...)
 	defer logOpenTelemetry(newOptions(all).logger)()
@@ -72,6 +66,28 @@ func (c *command) run(ctx context.Context, args []string) int {
 		return c.fail(err)
 	}
 	return exitOK
+}
+
+// logger writes what cfg wants to be logged, until its level is changed.
+func (c *command) logger(cfg *config.Config) (*slog.Logger, *slog.LevelVar) {
+	level := &slog.LevelVar{}
+	level.Set(logLevel(cfg))
+	return newLogger(c.err, level), level
+}
+
+// demo starts the sample upstreams, which run until ctx ends, and gives what shows them.
+func (c *command) demo(ctx context.Context, background *sync.WaitGroup) ([]Option, error) {
+	upstreams, err := demo.Listen(ctx)
+	if err != nil {
+		return nil, err
+	}
+	background.Go(func() { upstreams.Run(ctx) })
+	return []Option{
+		WithLocal(func(r *mux.Router) { r.PathPrefix("/hello").Handler(demo.Hello()) }),
+		withOpened(func(g *Gateway, proxy, management net.Addr) {
+			fmt.Fprint(c.out, demo.Tour(g.sights(proxy, management)))
+		}),
+	}, nil
 }
 
 // reread returns the source of a refresh: the same files and flags again. With an error

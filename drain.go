@@ -73,7 +73,7 @@ func (g *Gateway) shutDown(servers []*server, registered *registration) error {
 // log writes one step with what is open.
 func (d *drain) log(level slog.Level, step string, more ...any) {
 	connections, requests, responses := d.inFlight()
-	d.g.options.logger.Log(context.Background(), level, step, append([]any{
+	d.g.options.logger.Log(context.Background(), level, step, append([]any{ //nolint:sloglint // the callers' are constants
 		"connections", connections, "requests", requests, "streams", responses, "tunnels", d.tunnels(),
 	}, more...)...)
 }

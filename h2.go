@@ -122,7 +122,8 @@ func (b *bothVersions) InFlight() (connections, requests, responses int) {
 	return connections, requests + waiting, responses + begun
 }
 
-func (b *bothVersions) CutRequests() int  { return b.first.CutRequests() + b.requests.CutRequests() }
+func (b *bothVersions) CutRequests() int { return b.first.CutRequests() + b.requests.CutRequests() }
+
 func (b *bothVersions) CutResponses() int { return b.first.CutResponses() + b.requests.CutResponses() }
 
 func (b *bothVersions) Close() error {

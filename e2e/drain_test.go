@@ -216,7 +216,7 @@ func TestC216DrainUnderLoad(t *testing.T) {
 func TestDrainStepsAreLogged(t *testing.T) {
 	t.Parallel()
 	slow := startSlow(t)
-	registry, url := startRegistry(t, small)
+	registry, url := startRegistry(t)
 	g := startGateway(t, slow.yaml(300*time.Millisecond, patience)+"eureka.client: {service-url.defaultZone: \""+url+"\"}\nspring.application.name: front\n")
 	eventually(t, "the gateway is registered", func() bool { return g.Log.Count("eureka: registered") == 1 })
 	c := slow.begin(t, g)

@@ -206,7 +206,7 @@ func TestHandOverToABrokenProgram(t *testing.T) {
 // The registry sees one instance all the time, and never that it goes.
 func TestHandOverKeepsTheRegistration(t *testing.T) {
 	t.Parallel()
-	_, url := startRegistry(t, small)
+	_, url := startRegistry(t)
 	user := startUser(t, url)
 	g, _ := start{yaml: "eureka.client: {service-url.defaultZone: \"" + url + "\", registry-fetch-interval-seconds: 1}\nspring.application.name: front\n" +
 		"eureka.instance: {instance-id: front-1, lease-renewal-interval-in-seconds: 1}\n"}.installed(t)
@@ -341,8 +341,10 @@ func TestSocketActivationWithoutAListener(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	g := start{yaml: "zuul.routes: {}\n", passed: []*os.File{f}, env: []string{"LISTEN_FDS=1", "LISTEN_FDNAMES=web"},
-		args: []string{"--set", "server.port=0", "--set", "management.server.port=0"}}.activated(t)
+	g := start{
+		yaml: "zuul.routes: {}\n", passed: []*os.File{f}, env: []string{"LISTEN_FDS=1", "LISTEN_FDNAMES=web"},
+		args: []string{"--set", "server.port=0", "--set", "management.server.port=0"},
+	}.activated(t)
 	wantExit(t, g.ExitCode(), 1)
 	g.wantsLine(t, "sockets were passed on that belong to no listener (web "+l.Addr().String()+")")
 }

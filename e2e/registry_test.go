@@ -24,10 +24,10 @@ eureka.server:
   eviction-interval-timer-in-ms: 500ms
 `
 
-// startRegistry runs "gateway registry" and returns its service URL.
-func startRegistry(tb testing.TB, yaml string) (g *gateway, url string) {
+// startRegistry runs "gateway registry" as small says, and returns its service URL.
+func startRegistry(tb testing.TB) (g *gateway, url string) {
 	tb.Helper()
-	g = start{verb: "registry", yaml: yaml, args: []string{"--set", "eureka.server.port=0", "--set", "eureka.server.address=127.0.0.1"}}.launch(tb)
+	g = start{verb: "registry", yaml: small, args: []string{"--set", "eureka.server.port=0", "--set", "eureka.server.address=127.0.0.1"}}.launch(tb)
 	address := g.Log.address(tb, "registry", g.ended)
 	return g, "http://" + address + "/eureka/"
 }
@@ -90,7 +90,7 @@ func TestNoRequestFailsWhileAnInstanceGoes(t *testing.T) {
 		for way, end := range map[string]func(*user, *testing.T){"shut down": (*user).leave, "killed": (*user).die} {
 			t.Run(mode+", "+way, func(t *testing.T) {
 				t.Parallel()
-				_, url := startRegistry(t, small)
+				_, url := startRegistry(t)
 				going, staying := startUser(t, url), startUser(t, url)
 				g := startGateway(t, fmt.Sprintf(`
 zuul.retryable: true
@@ -114,7 +114,7 @@ eureka.client: {service-url.defaultZone: "%s", register-with-eureka: false, regi
 // lease has run out; the registry ends in order.
 func TestRegistryAlone(t *testing.T) {
 	t.Parallel()
-	r, url := startRegistry(t, small)
+	r, url := startRegistry(t)
 	b := backendtest.Start(t, backendtest.Answer(http.StatusOK, "served"))
 	g := startGateway(t, "eureka.client: {service-url.defaultZone: \""+url+"\", registry-fetch-interval-seconds: 1}\nspring.application.name: edge\n")
 	eventually(t, "the gateway is registered", func() bool {
