@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -23,8 +24,17 @@ func Main(opts ...Option) {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	ctx := untilSignal(context.Background(), signals, os.Exit)
+	relaxCollector()
 	cli := command{out: os.Stdout, err: os.Stderr, options: opts}
 	os.Exit(cli.execute(ctx, os.Args[1:]))
+}
+
+// relaxCollector lets the heap grow to three times what is alive before it is collected,
+// unless the environment says otherwise (decision 5).
+func relaxCollector() {
+	if os.Getenv("GOGC") == "" && os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetGCPercent(200)
+	}
 }
 
 // untilSignal returns a context that ends at the first signal. At the second one
