@@ -29,11 +29,11 @@ func Main(opts ...Option) {
 	os.Exit(cli.execute(ctx, os.Args[1:]))
 }
 
-// relaxCollector lets the heap grow to three times what is alive before it is collected,
-// unless the environment says otherwise (decision 5).
+// relaxCollector lets the heap grow to two and a half times what is alive before it is
+// collected, unless the environment says otherwise (decision 5).
 func relaxCollector() {
 	if os.Getenv("GOGC") == "" && os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetGCPercent(200)
+		debug.SetGCPercent(150)
 	}
 }
 
