@@ -29,11 +29,11 @@ func requestIDs(cfg *config.Config) *filters.RequestIDs {
 	return &filters.RequestIDs{Header: http.CanonicalHeaderKey(ids.Header), Echo: ids.Echo}
 }
 
-// introduced is the stage of the proxy's listener that takes PROXY protocol heads,
+// introduced is the stage of the clients' listeners that takes PROXY protocol heads,
 // before TLS: it returns l itself when none are expected.
 func (g *Gateway) introduced(name string, l net.Listener) net.Listener {
 	p := g.config.Server.ProxyProtocol
-	if !p.Enabled || name != proxy {
+	if !p.Enabled || name != proxy && name != redirect {
 		return l
 	}
 	return proxyproto.Listen(l, proxyproto.Settings{

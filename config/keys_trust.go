@@ -19,7 +19,7 @@ func trustKeys() []Key {
 		lift("", root, forwardStrategy()),
 		lift("server.forward-headers.", func(b *builder, _ []string) *ForwardHeaders { return &b.config.Server.Forward }, forwardKeys()...),
 		lift("server.proxy-protocol.", proxyProtocol,
-			boolean("enabled", "false", "expect a PROXY protocol head, version 1 or 2, at the start of each connection to the proxy port, before TLS", func(p *ProxyProtocol) *bool { return &p.Enabled }),
+			boolean("enabled", "false", "expect a PROXY protocol head, version 1 or 2, at the start of each connection to the proxy port and the redirecting one, before TLS", func(p *ProxyProtocol) *bool { return &p.Enabled }),
 			row[ProxyProtocol]{name: "trusted-proxies", kind: "list of CIDRs", doc: "peers that must send the head and are believed; nobody else's is read", set: parsed(prefixesOf, func(p *ProxyProtocol) *[]netip.Prefix { return &p.TrustedProxies })},
 			choice("others", Refuse, "what becomes of connections of all other peers: closed, or served without a head", []string{Refuse, Serve}, func(p *ProxyProtocol) *string { return &p.Others }),
 			duration("header-timeout", "5s", "time for the head to arrive", time.Millisecond, time.Millisecond, func(p *ProxyProtocol) *time.Duration { return &p.HeaderTimeout }),

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gozer-gateway/gozer/internal/backendtest"
 )
 
 // through sends text on a new connection and reads until the gateway closes it.
@@ -135,5 +137,22 @@ func TestManagementOffLoopback(t *testing.T) {
 	}
 	if guarded.Log.Count(token) != 0 {
 		t.Errorf("C225 the log tells the token:\n%s", guarded.Log)
+	}
+}
+
+// A balancer that speaks the PROXY protocol does so to the port that redirects, too.
+func TestProxyProtocolOnTheRedirectPort(t *testing.T) {
+	t.Parallel()
+	b := backendtest.Start(t, identify())
+	g := startGateway(t, secureYAML(newAuthorities(t).server.Issue("g.test"), b, "gateway.ssl.redirect-port: 0",
+		"server.proxy-protocol: {enabled: true, trusted-proxies: 127.0.0.0/8}"))
+	plain := *g
+	plain.Proxy = g.Log.address(t, "redirect", g.ended)
+	const request = "GET /x HTTP/1.1\r\nHost: g.test\r\nConnection: close\r\n\r\n"
+	if got := through(t, &plain, "PROXY TCP4 203.0.113.9 10.0.0.1 8080 80\r\n"+request); !strings.HasPrefix(got, "HTTP/1.1 308") {
+		t.Errorf("with a head: %q", got)
+	}
+	if got := through(t, &plain, request); got != "" {
+		t.Errorf("without one: %q", got)
 	}
 }

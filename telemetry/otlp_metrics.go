@@ -60,10 +60,11 @@ func (m *MetricsExport) Run(ctx context.Context, grace time.Duration) {
 	}
 	tick := time.NewTicker(m.settings.Step)
 	defer tick.Stop()
-	for ctx.Err() == nil {
+	for ended := false; !ended; {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
+			ended = true
 		}
 		m.troubles.note(m.settings.Logger, "metrics", m.send(work))
 	}

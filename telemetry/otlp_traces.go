@@ -54,7 +54,7 @@ func (t *Traces) Stats() TraceStats { return t.queue.stats() }
 // Run sends spans until ctx ends, and what is left then for as long as grace. A
 // collector that is down delays it by no more.
 func (t *Traces) Run(ctx context.Context, grace time.Duration) {
-	if err := t.exporter.Start(ctx); err != nil {
+	if err := t.exporter.Start(context.WithoutCancel(ctx)); err != nil { // it may have ended already
 		t.queue.log.Error("traces are not exported", "error", err)
 	}
 	t.queue.run(ctx, grace)
