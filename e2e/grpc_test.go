@@ -190,12 +190,11 @@ gateway.limits.max-request-body: 1MB
 	t.Run("bulkhead", func(t *testing.T) {
 		waiting, cancel := context.WithCancel(ctx)
 		defer cancel()
-		done := make(chan struct{})
+		done, before := make(chan struct{}), up.calls.Load()
 		go func() {
 			defer close(done)
 			_, _ = call(waiting, c, "/greeter/x", "!wait")
 		}()
-		before := up.calls.Load()
 		eventually(t, "one call waits", func() bool { return up.calls.Load() > before })
 		if _, err := call(ctx, c, "/greeter/x", "x"); status.Code(err) != codes.ResourceExhausted {
 			t.Error(err)
