@@ -76,6 +76,7 @@ func (g *gateway) getTLS(c *tls.Config, host string, fields ...string) (*answer,
 	if err != nil {
 		return nil, err
 	}
+	defer conn.Close()
 	return askOn(conn, bufio.NewReader(conn), host, fields...)
 }
 
@@ -98,6 +99,7 @@ func (g *gateway) shown(c *tls.Config) string {
 	if err != nil {
 		return err.Error()
 	}
+	defer conn.Close()
 	return conn.ConnectionState().PeerCertificates[0].SerialNumber.Text(16)
 }
 
