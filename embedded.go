@@ -16,6 +16,7 @@ import (
 	"github.com/gozer-gateway/gozer/config"
 	"github.com/gozer-gateway/gozer/discovery"
 	"github.com/gozer-gateway/gozer/discovery/eureka"
+	"github.com/gozer-gateway/gozer/internal/pemfile"
 	"github.com/gozer-gateway/gozer/registry"
 )
 
@@ -195,15 +196,15 @@ func listenerTLS(c config.RegistryTLS) (*tls.Config, error) {
 	if c.Certificate == "" {
 		return nil, nil
 	}
-	pair, err := readPair(c.Certificate, c.PrivateKey)
+	pair, err := pemfile.PairFiles(c.Certificate, c.PrivateKey)
 	if err != nil {
 		return nil, fmt.Errorf("gozer: eureka.server.ssl: %w", err)
 	}
-	security := &tls.Config{Certificates: pair, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}
+	security := &tls.Config{Certificates: []tls.Certificate{*pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}
 	if c.ClientAuth == "none" {
 		return security, nil
 	}
-	if security.ClientCAs, err = readPool(c.TrustCertificate); err != nil {
+	if security.ClientCAs, err = pemfile.PoolFile(c.TrustCertificate); err != nil {
 		return nil, fmt.Errorf("gozer: eureka.server.ssl.trust-certificate: %w", err)
 	}
 	security.ClientAuth = tls.VerifyClientCertIfGiven

@@ -13,6 +13,7 @@ import (
 	"github.com/gozer-gateway/gozer/admin"
 	"github.com/gozer-gateway/gozer/config"
 	"github.com/gozer-gateway/gozer/discovery/eureka"
+	"github.com/gozer-gateway/gozer/internal/pemfile"
 )
 
 // farewell is how long a registry may take to hear that the gateway leaves.
@@ -64,13 +65,15 @@ func registryTLS(c config.EurekaTLS) (*tls.Config, error) {
 	t := &tls.Config{MinVersion: tls.VersionTLS12}
 	var problems []error
 	if c.TrustCertificate != "" {
-		pool, err := readPool(c.TrustCertificate)
+		pool, err := pemfile.PoolFile(c.TrustCertificate)
 		t.RootCAs = pool
 		problems = append(problems, err)
 	}
 	if c.Certificate != "" || c.PrivateKey != "" {
-		pair, err := readPair(c.Certificate, c.PrivateKey)
-		t.Certificates = pair
+		pair, err := pemfile.PairFiles(c.Certificate, c.PrivateKey)
+		if err == nil {
+			t.Certificates = []tls.Certificate{*pair}
+		}
 		problems = append(problems, err)
 	}
 	return t, errors.Join(problems...)

@@ -2,20 +2,19 @@ package telemetry
 
 import (
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net/url"
-	"os"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/gozer-gateway/gozer/internal/headers"
+	"github.com/gozer-gateway/gozer/internal/pemfile"
 )
 
 // Env are the variables that OpenTelemetry has defined (OTEL_…), by name. Their values
-// are not shown in errors.
+// are not shown in errors, names of files aside.
 type Env func(name string) string
 
 // Disabled is OTEL_SDK_DISABLED.
@@ -145,8 +144,8 @@ func (e Env) endpoint(signal Signal, x *Exporter, always bool) error {
 
 // certificates reads the files that the variables name.
 func (e Env) certificates(signal Signal, x *Exporter) error {
-	variable, authorities := e.first(signal, "CERTIFICATE")
-	_, certificate := e.first(signal, "CLIENT_CERTIFICATE")
+	trusted, authorities := e.first(signal, "CERTIFICATE")
+	shown, certificate := e.first(signal, "CLIENT_CERTIFICATE")
 	_, key := e.first(signal, "CLIENT_KEY")
 	if (certificate == "") != (key == "") {
 		return fmt.Errorf("telemetry: of the client certificate of OTLP_%s and its key only one is named", signal)
@@ -156,23 +155,20 @@ func (e Env) certificates(signal Signal, x *Exporter) error {
 	}
 	x.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
 	if authorities != "" {
-		pem, err := os.ReadFile(authorities)
+		pool, err := pemfile.PoolFile(authorities)
 		if err != nil {
-			return fmt.Errorf("telemetry: %s: %w", variable, err)
+			return fmt.Errorf("telemetry: %s: %w", trusted, err)
 		}
-		x.TLS.RootCAs = x509.NewCertPool()
-		if !x.TLS.RootCAs.AppendCertsFromPEM(pem) {
-			return fmt.Errorf("telemetry: %s: the file has no certificate", variable)
-		}
+		x.TLS.RootCAs = pool
 	}
 	if certificate == "" {
 		return nil
 	}
-	pair, err := tls.LoadX509KeyPair(certificate, key)
+	pair, err := pemfile.PairFiles(certificate, key)
 	if err != nil {
-		return fmt.Errorf("telemetry: the client certificate of OTLP: %w", err)
+		return fmt.Errorf("telemetry: %s: %w", shown, err)
 	}
-	x.TLS.Certificates = []tls.Certificate{pair}
+	x.TLS.Certificates = []tls.Certificate{*pair}
 	return nil
 }
 

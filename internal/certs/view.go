@@ -6,6 +6,8 @@ import (
 	"errors"
 	"slices"
 	"time"
+
+	"github.com/gozer-gateway/gozer/internal/pemfile"
 )
 
 // View is what is in force at a time. It is never changed.
@@ -67,7 +69,7 @@ func (e *entry) renew(pair Pair) (*entry, error) {
 	if e != nil && e.problem == "" && e.stamps.same(now) {
 		return &entry{pair: pair, cert: e.cert, stamps: e.stamps}, nil
 	}
-	cert, err := readPair(pair.Certificate, pair.Key)
+	cert, err := pemfile.PairFiles(pair.Certificate, pair.Key)
 	switch {
 	case err == nil:
 		return &entry{pair: pair, cert: cert, stamps: now}, nil
@@ -82,7 +84,7 @@ func (a *authorities) renew(file string) (*authorities, error) {
 	if a != nil && a.problem == "" && a.stamps.same(now) {
 		return a, nil
 	}
-	pool, err := readPool(file)
+	pool, err := pemfile.PoolFile(file)
 	switch {
 	case err == nil:
 		if a != nil && pool.Equal(a.pool) {

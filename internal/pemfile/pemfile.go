@@ -29,13 +29,15 @@ var (
 	errEncrypted     = errors.New("it holds an encrypted key; write it in the clear, with rights for the gateway alone: openssl pkey -in KEY -out PLAIN")
 	errNoFile        = errors.New("not a regular file")
 	errTooLarge      = errors.New("too large")
+	errWide          = errors.New("it is UTF-16 and no PEM; save it as ASCII or UTF-8")
 )
 
 // Path is the name of a file without the "file:" that Spring allows in front.
 func Path(file string) string { return strings.TrimPrefix(file, "file:") }
 
-// Read returns the content of a regular file of at most 4 MiB. It never blocks on a pipe. Errors
-// do not name the file, which the caller knows.
+// Read returns the content of a regular file of at most 4 MiB, without the marks that editors of
+// Windows put in front of UTF-8: a block behind one is not found. It never blocks on a pipe.
+// Errors do not name the file, which the caller knows.
 func Read(file string) ([]byte, error) {
 	if strings.Contains(file, "-----BEGIN") {
 		return nil, ErrText
@@ -44,7 +46,10 @@ func Read(file string) ([]byte, error) {
 	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		err = path.Err
 	}
-	return content, err
+	if bytes.HasPrefix(content, []byte("\xff\xfe")) || bytes.HasPrefix(content, []byte("\xfe\xff")) {
+		return nil, errWide
+	}
+	return bytes.ReplaceAll(content, []byte("\ufeff"), nil), err
 }
 
 func read(path string) ([]byte, error) {

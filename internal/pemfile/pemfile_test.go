@@ -73,16 +73,38 @@ func TestPair(t *testing.T) {
 	}
 }
 
+// Editors of Windows put a mark in front of UTF-8, and joined files have it within. OpenSSL and
+// Go take no notice of a block behind one, Spring does not mind it.
+func TestMarkInFront(t *testing.T) {
+	const mark = "\ufeff"
+	ca := certtest.NewCA(t, "ca")
+	p := ca.Issue("g.test")
+	marked := func(parts ...[]byte) string {
+		file := filepath.Join(t.TempDir(), "marked.pem")
+		if err := os.WriteFile(file, []byte(mark+string(bytes.Join(parts, []byte(mark)))), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	if pair, err := pemfile.PairFiles(marked(p.CertPEM, ca.PEM), marked(p.KeyPEM)); err != nil || len(pair.Certificate) != 2 {
+		t.Errorf("%v, want both certificates", err)
+	}
+	if pool, err := pemfile.PoolFile(marked(ca.PEM)); err != nil || !pool.Equal(ca.Pool()) {
+		t.Error(err)
+	}
+}
+
 // What is no file must neither block the gateway nor fill its memory.
 func TestRead(t *testing.T) {
 	folder := t.TempDir()
-	pipe, large, small := filepath.Join(folder, "pipe"), filepath.Join(folder, "large"), filepath.Join(folder, "small")
-	if err := errors.Join(syscall.Mkfifo(pipe, 0o600), os.WriteFile(large, make([]byte, 5<<20), 0o600), os.WriteFile(small, []byte("x"), 0o600)); err != nil {
+	pipe, large, small, wide := filepath.Join(folder, "pipe"), filepath.Join(folder, "large"), filepath.Join(folder, "small"), filepath.Join(folder, "wide")
+	if err := errors.Join(syscall.Mkfifo(pipe, 0o600), os.WriteFile(large, make([]byte, 5<<20), 0o600), os.WriteFile(small, []byte("x"), 0o600),
+		os.WriteFile(wide, []byte("\xff\xfe-\x00-\x00"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	for file, want := range map[string]string{
 		pipe: "not a regular file", "/dev/zero": "not a regular file", folder: "is a directory", large: "too large",
-		folder + "/none": "no such file", "-----BEGIN CERTIFICATE-----": "PEM text",
+		folder + "/none": "no such file", wide: "it is UTF-16", "-----BEGIN CERTIFICATE-----": "PEM text",
 	} {
 		if _, err := pemfile.Read(file); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", file, err, want)
