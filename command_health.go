@@ -2,6 +2,7 @@ package gozer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -15,16 +16,29 @@ const healthPatience = 3 * time.Second
 func (c *command) health(ctx context.Context, args []string) int {
 	f := c.flags("health")
 	target := f.set.String("url", "http://127.0.0.1:8081/actuator/health/readiness", "health endpoint to ask")
+	ca := f.set.String("ca", "", "PEM `file` of the authorities that vouch for it, instead of the system's")
+	certificate := f.set.String("cert", "", "PEM `file` of a client certificate to show")
+	key := f.set.String("key", "", "PEM `file` of its key")
+	name := f.set.String("server-name", "", "`name` that stands in its certificate, if that of the URL does not")
 	if code, ok := f.parse(args); !ok {
 		return code
 	}
+	security, err := clientTLS(*ca, *certificate, *key)
+	if err != nil {
+		return c.fail(err)
+	}
+	security.ServerName = *name
 	ctx, cancel := context.WithTimeout(ctx, healthPatience)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, *target, http.NoBody)
 	if err != nil {
 		return c.fail(err)
 	}
-	client := &http.Client{}
+	if req.URL.Scheme != "https" && *ca+*certificate+*name != "" {
+		return c.fail(errors.New("gateway: --ca, --cert and --server-name are for a --url that begins with https"))
+	}
+	client := &http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: security}}
+	defer client.CloseIdleConnections()
 	res, err := client.Do(req)
 	if err != nil {
 		return c.fail(err)

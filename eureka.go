@@ -62,15 +62,24 @@ func registryTLS(c config.EurekaTLS) (*tls.Config, error) {
 	if !c.Enabled {
 		return nil, nil
 	}
+	return clientTLS(c.TrustCertificate, c.Certificate, c.PrivateKey)
+}
+
+// clientTLS reads the authorities that a client trusts, instead of the system's, and the
+// certificate that it shows; either may be missing.
+func clientTLS(trust, certificate, key string) (*tls.Config, error) {
 	t := &tls.Config{MinVersion: tls.VersionTLS12}
 	var problems []error
-	if c.TrustCertificate != "" {
-		pool, err := pemfile.PoolFile(c.TrustCertificate)
+	if trust != "" {
+		pool, err := pemfile.PoolFile(trust)
 		t.RootCAs = pool
 		problems = append(problems, err)
 	}
-	if c.Certificate != "" || c.PrivateKey != "" {
-		pair, err := pemfile.PairFiles(c.Certificate, c.PrivateKey)
+	switch {
+	case (certificate == "") != (key == ""):
+		problems = append(problems, errors.New("gozer: a client certificate and its key go together, one is missing"))
+	case certificate != "":
+		pair, err := pemfile.PairFiles(certificate, key)
 		if err == nil {
 			t.Certificates = []tls.Certificate{*pair}
 		}

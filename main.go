@@ -54,7 +54,7 @@ const usage = `usage: gateway [run] [--config gateway.yaml] [--profile p] [--set
        gateway check  [--config gateway.yaml] [--profile p] [--set key=value]
        gateway explain [--config gateway.yaml] [--profile p] [--set key=value] [--header "Name: value"] METHOD URL
        gateway registry [--config gateway.yaml] [--profile p] [--set key=value]
-       gateway health [--url http://127.0.0.1:8081/actuator/health/readiness]
+       gateway health [--url http://127.0.0.1:8081/actuator/health/readiness] [--ca ca.pem] [--cert own.pem --key own.key] [--server-name name]
        gateway version
 `
 
