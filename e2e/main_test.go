@@ -52,7 +52,7 @@ func build() (dir string, err error) {
 		return "", err
 	}
 	binary = filepath.Join(dir, "gateway")
-	args := []string{"build", "-o", binary}
+	args := []string{"build", "-tags", "grpcnotrace", "-o", binary}
 	if race.Enabled {
 		args = append(args, "-race")
 	}

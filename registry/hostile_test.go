@@ -209,9 +209,10 @@ func TestPageIsEscaped(t *testing.T) {
 			i.ID, i.StatusPageURL, i.Metadata = script, "javascript:alert(1)", map[string]string{"zone": script}
 		}))
 		n.register(instance("a", "h:2", func(i *eureka.Instance) { i.StatusPageURL = "https://h:2/info" }))
+		n.register(instance("a", "h:3", func(i *eureka.Instance) { i.StatusPageURL = `https://h:3/" onclick="alert(1)` }))
 		for _, path := range []string{"/", "/lastn"} {
 			got := n.want(200, http.MethodGet, path, "")
-			if strings.Contains(got.body, "<script") || strings.Contains(got.body, "javascript:") || strings.Contains(got.body, "src=") {
+			if strings.Contains(got.body, "<script") || strings.Contains(got.body, "javascript:") || strings.Contains(got.body, `onclick="`) || strings.Contains(got.body, "src=") {
 				t.Error(got.body)
 			}
 			if policy := got.header.Get("Content-Security-Policy"); !strings.HasPrefix(policy, "default-src 'none'") {

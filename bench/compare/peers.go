@@ -105,7 +105,7 @@ func pick(all []peer, names []string) ([]peer, error) {
 func build(ctx context.Context, out, pkg string) error {
 	version, _ := exec.CommandContext(ctx, "git", "describe", "--tags", "--always", "--dirty").Output()
 	flags := "-s -w -X main.version=" + strings.TrimSpace(string(version))
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", flags, "-o", out, pkg)
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-tags", "grpcnotrace", "-ldflags", flags, "-o", out, pkg)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if text, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("building %s: %w: %s", pkg, err, text)
