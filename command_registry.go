@@ -3,7 +3,6 @@ package gozer
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"os"
 	"os/signal"
 	"strconv"
@@ -26,11 +25,14 @@ func (c *command) runRegistry(ctx context.Context, args []string) int {
 		fmt.Fprint(c.err, report)
 		return exitFailure
 	}
-	level := &slog.LevelVar{}
-	level.Set(logLevel(cfg))
-	logger := newLogger(c.err, level)
+	logger, level := c.logger(cfg)
 	logFindings(logger, report)
-	own := []Option{WithLogger(logger), withLevel(level)}
+	sockets, own, err := inherited(ctx)
+	if err != nil {
+		return c.fail(err)
+	}
+	defer func() { _ = sockets.Close() }() // those that no listener has taken
+	own = append(own, WithLogger(logger), withLevel(level))
 	g := newGateway(cfg, append(own, c.options...))
 	if err := g.embed(cfg); err != nil {
 		return c.fail(err)
@@ -40,6 +42,8 @@ func (c *command) runRegistry(ctx context.Context, args []string) int {
 	defer background.Wait()
 	defer stop()
 	background.Go(func() { g.peersOnHangup(ctx, f) })
+	asked := handOverSignals()
+	background.Go(func() { g.handOverOnSignal(ctx, asked) })
 	if err := g.serveRegistry(ctx); err != nil {
 		return c.fail(err)
 	}
@@ -67,24 +71,9 @@ func (g *Gateway) serveRegistry(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	g.options.logger.Info("listening", "for", s.name, "address", s.listener.Addr().String())
-	var running sync.WaitGroup
-	defer running.Wait()
-	life, stop := context.WithCancel(ctx)
-	defer stop()
-	running.Go(func() { g.registry.Run(life) })
-	failed := make(chan error, 1)
-	running.Go(func() { failed <- s.serve() })
-	defer s.end()
-	select {
-	case err := <-failed:
-		return err
-	case <-ctx.Done():
-	}
-	draining, cancel := context.WithTimeout(context.WithoutCancel(ctx), g.config.Server.DrainTimeout)
-	defer cancel()
-	defer func() { _ = s.http.Close() }()
-	return s.http.Shutdown(draining)
+	return g.live(ctx, []*server{s}, func(ctx context.Context, running *sync.WaitGroup) {
+		running.Go(func() { g.registry.Run(ctx) })
+	}, func() *registration { return nil })
 }
 
 // peersOnHangup reads the list of peers again at every SIGHUP until ctx ends.
@@ -98,15 +87,21 @@ func (g *Gateway) peersOnHangup(ctx context.Context, f *flags) {
 			return
 		case <-hangup:
 		}
-		cfg, report := config.Load(f.config, config.Options{Profiles: f.profiles, Set: f.settings, Env: os.Environ()})
-		if err := report.Err(); err != nil {
-			g.options.logger.Error("reload refused, the peers stay", "error", err)
-			continue
-		}
-		g.registry.SetPeers(peerURLs(cfg))
-		g.options.logger.Info("peers reloaded")
-		for _, key := range cfg.NeedRestart(g.config) {
-			g.options.logger.Warn("needs a restart, the value of the start stays", "key", key)
-		}
+		g.notify("RELOADING=1")
+		g.reloadPeers(f)
+		g.notify("READY=1")
+	}
+}
+
+func (g *Gateway) reloadPeers(f *flags) {
+	cfg, report := config.Load(f.config, config.Options{Profiles: f.profiles, Set: f.settings, Env: os.Environ()})
+	if err := report.Err(); err != nil {
+		g.options.logger.Error("reload refused, the peers stay", "error", err)
+		return
+	}
+	g.registry.SetPeers(peerURLs(cfg))
+	g.options.logger.Info("peers reloaded")
+	for _, key := range cfg.NeedRestart(g.config) {
+		g.options.logger.Warn("needs a restart, the value of the start stays", "key", key)
 	}
 }

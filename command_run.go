@@ -37,13 +37,12 @@ func (c *command) run(ctx context.Context, args []string) int {
 	defer background.Wait()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	sockets, err := handover.Inherited()
+	sockets, own, err := inherited(ctx)
 	if err != nil {
 		return c.fail(err)
 	}
 	defer func() { _ = sockets.Close() }() // those that no listener has taken
-	notify := func(lines ...string) error { return handover.Notify(context.WithoutCancel(ctx), lines...) }
-	own := []Option{withSockets(sockets), withNotify(notify), WithLogger(logger), WithAccessLog(c.out), withLevel(level), WithSource(f.reread(c.options, logger))}
+	own = append(own, WithLogger(logger), WithAccessLog(c.out), withLevel(level), WithSource(f.reread(c.options, logger)))
 	if *withDemo {
 		serving, end := context.WithCancel(context.WithoutCancel(ctx))
 		defer end() // after the gateway has drained
@@ -66,6 +65,14 @@ func (c *command) run(ctx context.Context, args []string) int {
 		return c.fail(err)
 	}
 	return exitOK
+}
+
+// inherited are the sockets that the process was started with, and the options that make
+// use of them and of the service manager.
+func inherited(ctx context.Context) (*handover.Sockets, []Option, error) {
+	sockets, err := handover.Inherited()
+	notify := func(lines ...string) error { return handover.Notify(context.WithoutCancel(ctx), lines...) }
+	return sockets, []Option{withSockets(sockets), withNotify(notify)}, err
 }
 
 // logger writes what cfg wants to be logged, until its level is changed.

@@ -24,14 +24,14 @@ type drain struct {
 	g     *Gateway
 	cfg   *config.Config
 	idle  time.Duration // for connections without a request
-	front []*server     // those of proxied traffic
+	front []*server     // what the process is for, the first one, and further listeners of proxied traffic
 	back  []*server     // the registry and, last, the management endpoints: they serve until the drain is over
 }
 
 func (g *Gateway) newDrain(servers []*server) *drain {
-	d := &drain{g: g, cfg: g.snapshot.Load().config}
+	d := &drain{g: g, cfg: g.inForce(), front: servers[:1]}
 	d.idle = d.cfg.Gateway.Shutdown.IdleGrace
-	for _, s := range servers {
+	for _, s := range servers[1:] {
 		if s.name == management || s.name == embedded {
 			d.back = append(d.back, s)
 			continue
@@ -96,6 +96,9 @@ func (d *drain) run(ctx context.Context) error {
 	limit, grace := d.cfg.Server.DrainTimeout, d.cfg.StreamGrace()
 	for _, s := range d.front {
 		s.http.Drain()
+		if s.name == embedded {
+			d.g.registry.EndPush()
+		}
 	}
 	d.log(slog.LevelInfo, "shutdown: no new connections", "requests may take", limit, "streams may take", grace)
 	ctx, cancel := context.WithCancel(ctx)

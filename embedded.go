@@ -178,7 +178,7 @@ func (g *Gateway) openRegistry(ctx context.Context) (*server, error) {
 		return g.engineServer(base, g.registry.Handler())
 	})
 	if err == nil && security != nil {
-		s.listener = tls.NewListener(s.listener, security)
+		s.listener, s.tls = tls.NewListener(s.listener, security), true
 	}
 	return s, err
 }

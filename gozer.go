@@ -41,8 +41,8 @@ type Gateway struct {
 	eureka   *eureka.Client     // nil without one
 	registry *registry.Registry // nil unless eureka.server.enabled at the start
 	exports  exports
-	snapshot atomic.Pointer[snapshot]
-	reload   sync.Mutex // held while a configuration is read and a snapshot is built
+	snapshot atomic.Pointer[snapshot] // nil in a process that is a registry alone
+	reload   sync.Mutex               // held while a configuration is read and a snapshot is built
 	ready    atomic.Bool
 
 	succession succession
@@ -84,6 +84,14 @@ func newGateway(cfg *config.Config, opts []Option) *Gateway {
 // find the gateway's commands. Run sees to it; who calls ServeHTTP does it here.
 func (g *Gateway) Context(parent context.Context) context.Context {
 	return ribboncmd.NewContext(parent, g.state.commands)
+}
+
+// inForce is the configuration of the snapshot, or of the start where there is none.
+func (g *Gateway) inForce() *config.Config {
+	if s := g.snapshot.Load(); s != nil {
+		return s.config
+	}
+	return g.config
 }
 
 // replace puts a configuration in force; g.reload is held.

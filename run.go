@@ -28,17 +28,29 @@ func (g *Gateway) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	return g.live(ctx, servers, g.background, func() *registration {
+		g.warnOfOpenManagement()
+		proxy, management := addresses(servers)
+		g.options.opened(g, proxy, management)
+		return g.register(servers)
+	})
+}
+
+// live serves until ctx ends, or a successor serves, while background works. present tells
+// others that it does.
+func (g *Gateway) live(ctx context.Context, servers []*server, background func(context.Context, *sync.WaitGroup), present func() *registration) error {
 	if err := g.settleSockets(); err != nil {
 		for _, s := range servers {
 			_ = s.listener.Close()
 		}
 		return err
 	}
-	background, stop := context.WithCancel(context.WithoutCancel(ctx))
+	beside, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var running sync.WaitGroup
 	defer running.Wait()
 	defer stop()
-	g.background(background, &running)
+	g.importLeases()
+	background(beside, &running)
 
 	g.takeOver(ctx)
 	failed := make(chan error, len(servers))
@@ -46,13 +58,10 @@ func (g *Gateway) Run(ctx context.Context) error {
 		running.Go(func() { failed <- s.serve() })
 	}
 	g.announce(servers)
-	g.warnOfOpenManagement()
 	g.succession.servers.Store(&servers)
 	g.ready.Store(true)
 	g.options.logger.Info("ready")
-	proxy, management := addresses(servers)
-	g.options.opened(g, proxy, management)
-	registered := g.register(servers)
+	registered := present()
 	g.succeed()
 	select {
 	case <-ctx.Done():
@@ -92,6 +101,7 @@ type server struct {
 	address  string       // as configured
 	raw      net.Listener // the one that was opened
 	listener net.Listener // the one that is served
+	tls      bool
 	http     drainedServer
 	end      context.CancelFunc // of the context that all requests stem from
 }
@@ -166,7 +176,8 @@ func (g *Gateway) open(ctx context.Context, name, address string, port int, serv
 		}
 	}
 	base, end := context.WithCancel(g.Context(context.WithoutCancel(ctx)))
-	return &server{name, at, listener, secure(g.introduced(name, listener), g.tlsOf(name)), drainable(serve(base)), end}, nil
+	security := g.tlsOf(name)
+	return &server{name, at, listener, secure(g.introduced(name, listener), security), security != nil, drainable(serve(base)), end}, nil
 }
 
 func addresses(servers []*server) (proxy, actuator net.Addr) {
@@ -180,9 +191,12 @@ func addresses(servers []*server) (proxy, actuator net.Addr) {
 // follow from the configuration.
 func (g *Gateway) announce(servers []*server) {
 	for _, s := range servers {
-		g.options.logger.Info("listening", "for", s.name, "address", s.listener.Addr().String(), "tls", g.tlsOf(s.name) != nil)
+		g.options.logger.Info("listening", "for", s.name, "address", s.listener.Addr().String(), "tls", s.tls)
 	}
 	s := g.snapshot.Load()
+	if s == nil {
+		return
+	}
 	for _, id := range s.services.ids() {
 		budget, ribbon := s.config.TimeoutFor(id)
 		shown := budget.String()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"strings"
@@ -46,8 +47,11 @@ func (g *Gateway) handOver(ctx context.Context) (pid int, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("gozer: looking for the program: %w", err)
 	}
-	pid, err = handover.Start(ctx, path, args, listeners, g.snapshot.Load().config.Gateway.ReadyTimeout)
-	if err == nil {
+	next := handover.Successor{Path: path, Args: args, Listeners: listeners, Limit: g.inForce().Gateway.ReadyTimeout}
+	if g.registry != nil {
+		next.State = g.registry.Export
+	}
+	if pid, err = next.Start(ctx); err == nil {
 		close(g.succession.serves)
 	}
 	return pid, err
@@ -75,8 +79,10 @@ func (g *Gateway) giveWay(ctx context.Context, servers []*server, registered *re
 	registered.leave()
 	defer g.closeAll(servers)
 	d := g.newDrain(servers)
-	d.front, d.back = servers, nil // their sockets are the successor's
-	d.idle = d.cfg.Server.DrainTimeout
+	d.front, d.back = servers, nil   // their sockets are the successor's
+	if servers[0].name != embedded { // what comes over kept connections changes a list that nobody reads any more
+		d.idle = d.cfg.Server.DrainTimeout
+	}
 	if err := d.run(ctx); err != nil {
 		return fmt.Errorf("gozer: after the hand-over: %w", err)
 	}
@@ -85,15 +91,39 @@ func (g *Gateway) giveWay(ctx context.Context, servers []*server, registered *re
 }
 
 // takeOver waits, in a process that has got its sockets from another one, until it can serve
-// as well as that one: all registries have told their instances.
+// as well as that one: all registries have told their instances, and its own has a list.
 func (g *Gateway) takeOver(ctx context.Context) {
 	if !g.options.sockets.HandedOver() {
 		return
 	}
+	alone, known := g.snapshot.Load() == nil, g.hub.Synced()
+	if alone {
+		known = g.registry.Ready()
+	}
 	select {
-	case <-g.hub.Synced():
-		g.rediscover()
 	case <-ctx.Done():
+		return
+	case <-known:
+	}
+	if !alone {
+		g.rediscover()
+	}
+}
+
+// importLeases takes over what the predecessor's registry knows, if it had one.
+func (g *Gateway) importLeases() {
+	if g.registry == nil {
+		return
+	}
+	err := g.options.sockets.ReadState(func(from io.Reader) error {
+		n, err := g.registry.Import(from)
+		if err == nil {
+			g.options.logger.Info("leases of the predecessor taken over", "instances", n)
+		}
+		return err
+	})
+	if err != nil {
+		g.options.logger.Error("no leases of the predecessor, they come back with the next heartbeats", "error", err)
 	}
 }
 

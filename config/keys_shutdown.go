@@ -22,7 +22,7 @@ func shutdownKeys() []Key {
 		func(s *Shutdown) *time.Duration { s.Grace = new(time.Duration); return s.Grace })
 	return append(lift("gateway.shutdown.", shutdown,
 		duration("wait", "0s", "time between \"not ready\" and \"no new connections\" at a graceful shutdown", time.Millisecond, 0, func(s *Shutdown) *time.Duration { return &s.Wait }),
-		duration("idle-grace", "1s", "how long kept connections without a request stay open then, so that none is closed under a request that is on its way; the answer to it says `Connection: close`; after a hand-over `spring.lifecycle.timeout-per-shutdown-phase` takes its place", time.Millisecond, 0, func(s *Shutdown) *time.Duration { return &s.IdleGrace }),
+		duration("idle-grace", "1s", "how long kept connections without a request stay open then, so that none is closed under a request that is on its way; the answer to it says `Connection: close`; after a hand-over `spring.lifecycle.timeout-per-shutdown-phase` takes its place, but for `gateway registry`", time.Millisecond, 0, func(s *Shutdown) *time.Duration { return &s.IdleGrace }),
 		grace,
 	), lift("gateway.", gateway,
 		duration("restart.ready-timeout", "30s", "how long the new process of a hand-over (SIGUSR2) may take until it serves; then it is ended and the old one goes on", time.Millisecond, time.Millisecond, func(g *Gateway) *time.Duration { return &g.ReadyTimeout }),

@@ -22,10 +22,15 @@ import (
 // installed is a gateway whose program is a file of the test's own, to be replaced.
 func (s start) installed(t *testing.T) (g *gateway, program string) {
 	t.Helper()
-	program = filepath.Join(t.TempDir(), "gateway")
+	s.program = ownProgram(t)
+	return s.ready(t), s.program
+}
+
+func ownProgram(t *testing.T) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "gateway")
 	copyFile(t, binary, program)
-	s.program = program
-	return s.ready(t), program
+	return program
 }
 
 func copyFile(t *testing.T, from, to string) {
@@ -237,20 +242,6 @@ func TestHandOverKeepsTheRegistration(t *testing.T) {
 	}
 }
 
-// The embedded registry goes over too, without its leases.
-func TestHandOverOfTheEmbeddedRegistry(t *testing.T) {
-	t.Parallel()
-	g, _ := start{yaml: "eureka: {server: {enabled: true, port: 0, address: 127.0.0.1}, instance.instance-id: front-1}\n" +
-		"spring.application.name: front\n"}.installed(t)
-	apps := "http://" + g.Log.address(t, "registry", g.ended) + "/eureka/apps"
-	g.handOver(t)
-	wantExit(t, g.ExitCode(), 0)
-	a, err := g.tryGet(apps)
-	if err != nil || a.Status != http.StatusOK {
-		t.Errorf("the registry answers %v, %v", a, err)
-	}
-}
-
 // A signal to end, while the old process drains, ends it at once; the successor goes on.
 func TestSignalAfterAHandOver(t *testing.T) {
 	t.Parallel()
@@ -265,88 +256,95 @@ func TestSignalAfterAHandOver(t *testing.T) {
 	}
 }
 
-// systemd's protocol: sockets by name or port, and the word that the service is ready.
-func TestSocketActivation(t *testing.T) {
-	t.Parallel()
-	socket := func() (net.Listener, *os.File) {
-		var config net.ListenConfig
-		l, err := config.Listen(t.Context(), "tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		f, err := l.(*net.TCPListener).File()
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = l.Close(); _ = f.Close() })
-		return l, f
-	}
-	proxy, proxyFile := socket()
-	admin, adminFile := socket()
-	_, adminPort, _ := net.SplitHostPort(admin.Addr().String())
-	heard := filepath.Join(t.TempDir(), "notify")
-	service, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: heard, Net: "unixgram"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = service.Close() })
-	hears := func(want string) {
-		t.Helper()
-		text := make([]byte, 200)
-		if err := service.SetReadDeadline(time.Now().Add(patience)); err != nil {
-			t.Fatal(err)
-		}
-		n, err := service.Read(text)
-		if got := string(text[:n]); err != nil || got != want {
-			t.Errorf("systemd hears %q, %v; want %q", got, err, want)
-		}
-	}
-	g := start{
-		yaml: "zuul.routes: {}\n", passed: []*os.File{proxyFile, adminFile},
-		env:  []string{"LISTEN_FDS=2", "LISTEN_FDNAMES=proxy:gateway.socket", "NOTIFY_SOCKET=" + heard},
-		args: []string{"--set", "server.port=1", "--set", "management.server.port=" + adminPort, "--set", "management.server.address=127.0.0.1"},
-	}.activated(t)
-	if got := g.Log.address(t, "proxy", g.ended); got != proxy.Addr().String() {
-		t.Errorf("listens at %s, want %s", got, proxy.Addr())
-	}
-	g.Proxy, g.Admin = proxy.Addr().String(), admin.Addr().String()
-	hears("READY=1")
-	if g.readiness() != http.StatusOK {
-		t.Error("not ready")
-	}
-	g.Signal(syscall.SIGHUP)
-	hears("RELOADING=1")
-	hears("READY=1")
-	g.Signal(syscall.SIGUSR2)
-	hears("RELOADING=1")
-	next := g.successor(t, 1)
-	hears(fmt.Sprintf("MAINPID=%d\nREADY=1", next.Pid))
-	wantExit(t, g.ExitCode(), 0)
-	if err := next.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	hears("STOPPING=1")
-}
-
-func TestSocketActivationWithoutAListener(t *testing.T) {
-	t.Parallel()
+// passed is a socket of systemd's, and the descriptor to start a gateway with.
+func passed(t *testing.T) (net.Addr, *os.File) {
+	t.Helper()
 	var config net.ListenConfig
 	l, err := config.Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
 	f, err := l.(*net.TCPListener).File()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
+	t.Cleanup(func() { _ = l.Close(); _ = f.Close() })
+	return l.Addr(), f
+}
+
+// manager is what systemd hears of a service.
+type manager struct {
+	path   string
+	socket *net.UnixConn
+	tb     testing.TB
+}
+
+func newManager(t *testing.T) *manager {
+	t.Helper()
+	m := &manager{path: filepath.Join(t.TempDir(), "notify"), tb: t}
+	var err error
+	if m.socket, err = net.ListenUnixgram("unixgram", &net.UnixAddr{Name: m.path, Net: "unixgram"}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = m.socket.Close() })
+	return m
+}
+
+func (m *manager) hears(want string) {
+	m.tb.Helper()
+	text := make([]byte, 200)
+	if err := m.socket.SetReadDeadline(time.Now().Add(patience)); err != nil {
+		m.tb.Fatal(err)
+	}
+	n, err := m.socket.Read(text)
+	if got := string(text[:n]); err != nil || got != want {
+		m.tb.Errorf("systemd hears %q, %v; want %q", got, err, want)
+	}
+}
+
+// systemd's protocol: sockets by name or port, and the word that the service is ready.
+func TestSocketActivation(t *testing.T) {
+	t.Parallel()
+	proxy, proxyFile := passed(t)
+	admin, adminFile := passed(t)
+	_, adminPort, _ := net.SplitHostPort(admin.String())
+	systemd := newManager(t)
+	g := start{
+		yaml: "zuul.routes: {}\n", passed: []*os.File{proxyFile, adminFile},
+		env:  []string{"LISTEN_FDS=2", "LISTEN_FDNAMES=proxy:gateway.socket", "NOTIFY_SOCKET=" + systemd.path},
+		args: []string{"--set", "server.port=1", "--set", "management.server.port=" + adminPort, "--set", "management.server.address=127.0.0.1"},
+	}.activated(t)
+	if got := g.Log.address(t, "proxy", g.ended); got != proxy.String() {
+		t.Errorf("listens at %s, want %s", got, proxy)
+	}
+	g.Proxy, g.Admin = proxy.String(), admin.String()
+	systemd.hears("READY=1")
+	if g.readiness() != http.StatusOK {
+		t.Error("not ready")
+	}
+	g.Signal(syscall.SIGHUP)
+	systemd.hears("RELOADING=1")
+	systemd.hears("READY=1")
+	g.Signal(syscall.SIGUSR2)
+	systemd.hears("RELOADING=1")
+	next := g.successor(t, 1)
+	systemd.hears(fmt.Sprintf("MAINPID=%d\nREADY=1", next.Pid))
+	wantExit(t, g.ExitCode(), 0)
+	if err := next.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	systemd.hears("STOPPING=1")
+}
+
+func TestSocketActivationWithoutAListener(t *testing.T) {
+	t.Parallel()
+	socket, f := passed(t)
 	g := start{
 		yaml: "zuul.routes: {}\n", passed: []*os.File{f}, env: []string{"LISTEN_FDS=1", "LISTEN_FDNAMES=web"},
 		args: []string{"--set", "server.port=0", "--set", "management.server.port=0"},
 	}.activated(t)
 	wantExit(t, g.ExitCode(), 1)
-	g.wantsLine(t, "sockets were passed on that belong to no listener (web "+l.Addr().String()+")")
+	g.wantsLine(t, "sockets were passed on that belong to no listener (web "+socket.String()+")")
 }
 
 // activated starts a process as systemd does, which knows its id before it runs.

@@ -24,6 +24,7 @@ type load struct {
 	client  *http.Client
 	url     string
 	methods []string
+	ask     func(method, id string) error // sends one request and judges the answer
 	stop    atomic.Bool
 	done    atomic.Int64
 	workers sync.WaitGroup
@@ -41,25 +42,38 @@ func startLoad(tb testing.TB, url string, methods ...string) *load {
 func startLoadBy(tb testing.TB, client *http.Client, url string, methods ...string) *load {
 	tb.Helper()
 	l := &load{tb: tb, client: client, url: url, methods: methods}
+	l.ask = l.request
+	l.start()
+	return l
+}
+
+// startLoadOf asks in another way.
+func startLoadOf(tb testing.TB, ask func() error) *load {
+	tb.Helper()
+	l := &load{tb: tb, methods: []string{""}, ask: func(string, string) error { return ask() }}
+	l.start()
+	return l
+}
+
+func (l *load) start() {
 	for w := range loadWorkers {
 		l.workers.Go(func() { l.work(w) })
 	}
-	tb.Cleanup(func() { l.Stop() })
-	return l
+	l.tb.Cleanup(func() { l.Stop() })
 }
 
 func (l *load) work(worker int) {
 	for n := 0; !l.stop.Load(); n++ {
 		method := l.methods[(worker+n)%len(l.methods)]
 		id := fmt.Sprintf("%s-%d-%d", method, worker, n)
-		if err := l.request(method, id); err != nil {
+		if err := l.ask(method, id); err != nil {
 			l.fail(id, err)
 		}
 		l.done.Add(1)
 	}
 }
 
-// request sends one request and judges the answer, which is what identify sends.
+// request is what identify answers.
 func (l *load) request(method, id string) error {
 	var body io.Reader
 	if slices.Contains([]string{http.MethodPost, http.MethodPut, http.MethodPatch}, method) {

@@ -27,7 +27,7 @@ eureka.server:
 // startRegistry runs "gateway registry" as small says, and returns its service URL.
 func startRegistry(tb testing.TB) (g *gateway, url string) {
 	tb.Helper()
-	g = start{verb: "registry", yaml: small, args: []string{"--set", "eureka.server.port=0", "--set", "eureka.server.address=127.0.0.1"}}.launch(tb)
+	g = lone().launch(tb)
 	address := g.Log.address(tb, "registry", g.ended)
 	return g, "http://" + address + "/eureka/"
 }

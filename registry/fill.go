@@ -12,11 +12,11 @@ import (
 	"github.com/gozer-gateway/gozer/discovery/eureka"
 )
 
-// fill copies the list of a peer and then opens the registry for reading. Without a
-// peer that has one it opens at once if all peers are only starting too, else after
+// fill copies the list of a peer, unless one was imported, and then opens the registry for
+// reading. Without a peer that has one it opens at once if all peers are only starting too, else after
 // a time in which clients have registered again (spec 4.9).
 func (r *Registry) fill(ctx context.Context, running *sync.WaitGroup) {
-	filled := r.copyFromPeers(ctx)
+	filled := r.imported || r.copyFromPeers(ctx)
 	r.open()
 	if len(r.peers.current()) == 0 || filled {
 		r.gated.Store(false)
@@ -101,15 +101,20 @@ func (p *peer) copyList(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	return p.registry.registerAll(apps), nil
+}
+
+// registerAll takes over another registry's list. It returns how many instances of it are known now.
+func (r *Registry) registerAll(list *eureka.Applications) int {
 	n := 0
-	for _, app := range apps.Applications {
+	for _, app := range list.Applications {
 		for _, i := range app.Instances {
-			if p.registry.registerItem(instanceKey{i.App, i.Identity()}, i) == http.StatusOK {
+			if r.registerItem(instanceKey{i.App, i.Identity()}, i) == http.StatusOK {
 				n++
 			}
 		}
 	}
-	return n, nil
+	return n
 }
 
 // fetch reads a list from another registry.

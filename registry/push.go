@@ -19,6 +19,7 @@ type publisher struct {
 	pending     map[instanceKey]pendingChange
 	order       []instanceKey
 	subscribers map[*subscriber]struct{}
+	ended       bool // there are no subscribers any more
 }
 
 type pendingChange struct {
@@ -53,11 +54,11 @@ func (p *publisher) add(l *lease, c cause) {
 	}
 }
 
-// subscribe returns nil when there are too many already.
+// subscribe returns nil when there are too many already, or shall be no more.
 func (p *publisher) subscribe() *subscriber {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.subscribers) >= p.limits.Subscribers {
+	if p.ended || len(p.subscribers) >= p.limits.Subscribers {
 		return nil
 	}
 	s := &subscriber{events: make(chan []byte, p.limits.PushBacklog)}
@@ -87,7 +88,7 @@ func (p *publisher) count() int {
 
 // run sends what has changed until ctx ends.
 func (p *publisher) run(ctx context.Context, r *Registry) {
-	defer p.dropAll()
+	defer p.end()
 	for {
 		select {
 		case <-ctx.Done():
@@ -100,9 +101,10 @@ func (p *publisher) run(ctx context.Context, r *Registry) {
 	}
 }
 
-func (p *publisher) dropAll() {
+func (p *publisher) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.ended = true
 	for s := range p.subscribers {
 		p.drop(s)
 	}

@@ -48,6 +48,8 @@ type Registry struct {
 	opened atomic.Bool // no longer filling up from peers
 	gated  atomic.Bool // reads are refused: the list may be partial
 	ready  chan struct{}
+
+	imported bool // before Run
 }
 
 // pastLease is a line of the list of the last leases.

@@ -5,6 +5,7 @@ package handover_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -36,7 +37,7 @@ func TestNothingIsInherited(t *testing.T) {
 			if _, there := os.LookupEnv("LISTEN_FDS"); there {
 				t.Error("children would inherit the variables")
 			}
-			if s.HandedOver() || s.Take("proxy", ":80") != nil || len(s.Unused()) > 0 || s.Ready() != nil || s.Close() != nil {
+			if s.HandedOver() || s.Take("proxy", ":80") != nil || len(s.Unused()) > 0 || s.Ready() != nil || s.ReadState(nil) != nil || s.Close() != nil {
 				t.Error("nothing is something")
 			}
 		})
@@ -48,6 +49,7 @@ func TestBadInheritance(t *testing.T) {
 	for want, env := range map[string]map[string]string{
 		"is no number of sockets": {"LISTEN_PID": pid, "LISTEN_FDS": "many"},
 		"is no descriptor":        {"GOZER_HANDOVER_SOCKETS": "proxy=:80", "GOZER_HANDOVER_READY": "x"},
+		`STATE="1" is no`:         {"GOZER_HANDOVER_SOCKETS": "", "GOZER_HANDOVER_READY": "4", "GOZER_HANDOVER_STATE": "1"},
 	} {
 		t.Run(want, func(t *testing.T) {
 			for key, value := range env {
@@ -79,6 +81,7 @@ func TestStart(t *testing.T) {
 		want   string // part of the error
 	}{
 		"ready":         {`echo ready >&$GOZER_HANDOVER_READY; [ "$GOZER_HANDOVER_SOCKETS" = "proxy=:80;management=:81" ] && exec sleep 10`, ""},
+		"reads state":   {`[ "$(head -c 300000 <&$GOZER_HANDOVER_STATE | wc -c)" = 300000 ] && echo ready >&$GOZER_HANDOVER_READY; exec sleep 10`, ""},
 		"ends":          {"exit 3", "exit status 3"},
 		"ends well":     {"exit 0", "with status 0"},
 		"another word":  {"echo hello >&$GOZER_HANDOVER_READY; exec sleep 10", "has not become ready"},
@@ -91,11 +94,15 @@ func TestStart(t *testing.T) {
 			if row.script == "" {
 				program = "/no/such/program"
 			}
+			state := func(w io.Writer) error { _, err := w.Write(make([]byte, 300_000)); return err } // more than a pipe holds
 			limit := 300 * time.Millisecond
 			if row.want != "not ready after 300ms" {
 				limit = time.Minute
 			}
-			pid, err := handover.Start(t.Context(), program, []string{"-c", row.script}, []handover.Listener{{"proxy", ":80", proxy}, {"management", ":81", management}}, limit)
+			pid, err := handover.Successor{
+				Path: program, Args: []string{"-c", row.script}, Limit: limit, State: state,
+				Listeners: []handover.Listener{{"proxy", ":80", proxy}, {"management", ":81", management}},
+			}.Start(t.Context())
 			switch {
 			case row.want == "" && err != nil, row.want != "" && (err == nil || !strings.Contains(err.Error(), row.want)):
 				t.Errorf("Start returned %v", err)
@@ -132,7 +139,7 @@ func TestStart(t *testing.T) {
 func TestStartGivenUp(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(50*time.Millisecond, cancel)
-	if _, err := handover.Start(ctx, "/bin/sh", []string{"-c", "exec sleep 10"}, nil, time.Minute); !errors.Is(err, context.Canceled) {
+	if _, err := (handover.Successor{Path: "/bin/sh", Args: []string{"-c", "exec sleep 10"}, Limit: time.Minute}).Start(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("Start returned %v", err)
 	}
 }

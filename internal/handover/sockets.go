@@ -5,6 +5,7 @@ package handover
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"strconv"
@@ -19,6 +20,7 @@ const (
 	listenNames = "LISTEN_FDNAMES"
 	ownSockets  = "GOZER_HANDOVER_SOCKETS" // "name=address" for each, with ";" between
 	ownReady    = "GOZER_HANDOVER_READY"   // the descriptor that takes the word
+	ownState    = "GOZER_HANDOVER_STATE"   // the descriptor that state comes from, if there is any
 )
 
 // first is the number of the first descriptor that is passed on.
@@ -35,8 +37,9 @@ var ErrNotHere = errors.New("handover: sockets are passed on between processes o
 type Sockets struct {
 	ready *os.File // nil unless a gateway has passed the sockets on
 
-	mu     sync.Mutex
-	unused []socket // guarded by mu
+	mu     sync.Mutex // guards the rest
+	unused []socket
+	state  *os.File // nil once it is read, or if there is none
 }
 
 type socket struct {
@@ -48,12 +51,12 @@ type socket struct {
 // it, so that no child takes them for its own. Without any it returns nil.
 func Inherited() (*Sockets, error) {
 	defer func() {
-		for _, name := range []string{listenPID, listenFDs, listenNames, ownSockets, ownReady} {
+		for _, name := range []string{listenPID, listenFDs, listenNames, ownSockets, ownReady, ownState} {
 			_ = os.Unsetenv(name) // fails on malformed names only
 		}
 	}()
 	if told, ok := os.LookupEnv(ownSockets); ok {
-		return fromGateway(told, os.Getenv(ownReady))
+		return fromGateway(told, os.Getenv(ownReady), os.Getenv(ownState))
 	}
 	if os.Getenv(listenPID) == strconv.Itoa(os.Getpid()) {
 		return fromSystemd(os.Getenv(listenFDs), os.Getenv(listenNames))
@@ -61,7 +64,7 @@ func Inherited() (*Sockets, error) {
 	return nil, nil
 }
 
-func fromGateway(told, ready string) (*Sockets, error) {
+func fromGateway(told, ready, state string) (*Sockets, error) {
 	s := &Sockets{}
 	var names []socket
 	for entry := range strings.SplitSeq(told, ";") {
@@ -69,15 +72,30 @@ func fromGateway(told, ready string) (*Sockets, error) {
 			names = append(names, socket{name: name, address: address})
 		}
 	}
-	n, err := strconv.Atoi(ready)
-	if err != nil || n < first {
-		return nil, fmt.Errorf("handover: %s=%q is no descriptor", ownReady, ready)
+	say, err := descriptor(ownReady, ready)
+	if err != nil {
+		return nil, err
+	}
+	if state != "" {
+		from, err := descriptor(ownState, state)
+		if err != nil {
+			return nil, err
+		}
+		s.state = inherited(from, "state")
 	}
 	if err := s.take(names); err != nil {
 		return nil, err
 	}
-	s.ready = inherited(n, "ready")
+	s.ready = inherited(say, "ready")
 	return s, nil
+}
+
+func descriptor(variable, value string) (int, error) {
+	n, err := strconv.Atoi(value)
+	if err != nil || n < first {
+		return 0, fmt.Errorf("handover: %s=%q is no descriptor", variable, value)
+	}
+	return n, nil
 }
 
 func fromSystemd(count, told string) (*Sockets, error) {
@@ -157,7 +175,23 @@ func (s *Sockets) Unused() (names []string) {
 	return names
 }
 
-// Close closes the sockets that nobody has taken.
+// ReadState calls read with what the gateway before has to tell, once. There may be nothing:
+// then it is not called.
+func (s *Sockets) ReadState(read func(io.Reader) error) error {
+	if s == nil {
+		return nil
+	}
+	s.mu.Lock()
+	from := s.state
+	s.state = nil
+	s.mu.Unlock()
+	if from == nil {
+		return nil
+	}
+	return errors.Join(read(from), from.Close())
+}
+
+// Close closes the sockets that nobody has taken, and state that nobody has read.
 func (s *Sockets) Close() error {
 	if s == nil {
 		return nil
@@ -169,6 +203,10 @@ func (s *Sockets) Close() error {
 		problems = append(problems, one.listener.Close())
 	}
 	s.unused = nil
+	if s.state != nil {
+		problems = append(problems, s.state.Close())
+		s.state = nil
+	}
 	return errors.Join(problems...)
 }
 

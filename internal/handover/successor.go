@@ -40,15 +40,24 @@ func Program() (path string, args []string, err error) {
 	return path, os.Args[1:], err
 }
 
-// Start starts the program as the successor of this process, with the listeners, and waits
-// until it says that it is ready. It returns its process id. If it ends before that, or does
-// not say so within the limit or before ctx ends, it is killed and the error tells why;
-// the listeners are as they were in any case.
-func Start(ctx context.Context, path string, args []string, listeners []Listener, limit time.Duration) (pid int, err error) {
+// Successor is a process that is to take the place of this one.
+type Successor struct {
+	Path      string
+	Args      []string
+	Listeners []Listener
+	State     func(io.Writer) error // writes what it has to know, see [Sockets.ReadState]; nil: nothing
+	Limit     time.Duration         // until it is ready
+}
+
+// Start starts the program with the listeners, and waits until it says that it is ready. It
+// returns its process id. If it ends before that, or does not say so within the limit or
+// before ctx ends, it is killed and the error tells why; the listeners are as they were in any
+// case.
+func (s Successor) Start(ctx context.Context) (pid int, err error) {
 	if runtime.GOOS == "windows" {
 		return 0, ErrNotHere
 	}
-	files, told, err := descriptors(listeners)
+	files, told, err := descriptors(s.Listeners)
 	defer closeAll(files)
 	if err != nil {
 		return 0, err
@@ -58,21 +67,53 @@ func Start(ctx context.Context, path string, args []string, listeners []Listener
 		return 0, fmt.Errorf("handover: %w", err)
 	}
 	defer func() { _ = hear.Close() }()
-	cmd := exec.CommandContext(context.WithoutCancel(ctx), path, args...) // it is to outlive this process
+	state, end, err := s.told()
+	if err != nil {
+		return 0, err
+	}
+	defer end()
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), s.Path, s.Args...) // it is to outlive this process
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.ExtraFiles = append(files, say)
 	cmd.Env = append(cmd.Environ(), ownSockets+"="+told, ownReady+"="+strconv.Itoa(first+len(files)))
+	if state != nil {
+		cmd.ExtraFiles = append(cmd.ExtraFiles, state)
+		cmd.Env = append(cmd.Env, ownState+"="+strconv.Itoa(first+len(files)+1))
+	}
 	err = cmd.Start()
 	_ = say.Close() // so that the end of the other process ends the pipe
 	if err != nil {
-		return 0, fmt.Errorf("handover: starting %s: %w", path, err)
+		return 0, fmt.Errorf("handover: starting %s: %w", s.Path, err)
 	}
-	if err := await(ctx, hear, limit); err != nil {
+	if err := await(ctx, hear, s.Limit); err != nil {
 		_ = cmd.Process.Kill() // it may have ended by itself
 		return 0, errors.Join(err, ended(cmd.Wait()))
 	}
 	go func() { _ = cmd.Wait() }() // so that it leaves no zombie should it end first
 	return cmd.Process.Pid, nil
+}
+
+// told is the end of a pipe that the new process reads its state from; nil: it has none. What
+// it has not read when end is called is lost.
+func (s Successor) told() (from *os.File, end func(), err error) {
+	if s.State == nil {
+		return nil, func() {}, nil
+	}
+	from, to, err := os.Pipe()
+	if err != nil {
+		return nil, nil, fmt.Errorf("handover: %w", err)
+	}
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		_ = s.State(to) // the reader notices
+		_ = to.Close()
+	}()
+	return from, func() {
+		_ = from.Close() // a copy
+		_ = to.Close()   // for a process that does not read
+		<-written
+	}, nil
 }
 
 func ended(err error) error {
