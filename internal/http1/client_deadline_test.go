@@ -140,7 +140,7 @@ func TestConnectTimeout(t *testing.T) {
 	u := listen(t) // never completes a handshake
 	start := time.Now()
 	a := fetch(t, transport, "GET", "https://"+u.l.Addr().String())
-	if took := time.Since(start); !nothingSent(a.err) || took > 2*time.Second {
+	if took := time.Since(start); !nothingSent(a.err) || took > 20*time.Second {
 		t.Errorf("error %v after %v", a.err, took)
 	}
 }
@@ -158,14 +158,14 @@ func TestStalledUpload(t *testing.T) {
 // has taken.
 func TestSlowUpload(t *testing.T) {
 	b := backendtest.Start(t, backendtest.Echo("b"))
-	transport := newTransport(t, http1.TransportSettings{ReadTimeout: 100 * time.Millisecond})
+	transport := newTransport(t, http1.TransportSettings{ReadTimeout: time.Second})
 	pieces := 0
 	body := readerFunc(func(p []byte) (int, error) {
 		if pieces == 8 {
 			return 0, io.EOF
 		}
 		pieces++
-		<-time.After(30 * time.Millisecond)
+		<-time.After(150 * time.Millisecond)
 		return copy(p, "piece"), nil
 	})
 	a := roundTrip(t, transport, newRequest(t.Context(), t, "POST", b.URL(), body))

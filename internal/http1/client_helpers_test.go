@@ -139,9 +139,9 @@ func (p *peer) await(mark string) string {
 
 func (p *peer) send(reply string) { _, _ = io.WriteString(p, reply) }
 
-// ended reports that the client has closed the connection, within a second.
+// ended reports that the client has closed the connection.
 func (p *peer) ended() bool {
-	_ = p.SetReadDeadline(time.Now().Add(time.Second))
+	_ = p.SetReadDeadline(time.Now().Add(20 * time.Second))
 	_, err := io.Copy(io.Discard, p)
 	var timeout net.Error
 	return !errors.As(err, &timeout) || !timeout.Timeout()

@@ -64,7 +64,7 @@ func TestSweeperClosesWhatServersHaveClosed(t *testing.T) {
 		p.await("\r\n\r\n")
 		p.send(okReply)
 		_ = p.CloseWrite()
-		_ = p.SetReadDeadline(time.Now().Add(5 * time.Second))
+		_ = p.SetReadDeadline(time.Now().Add(20 * time.Second))
 		_, err := p.Read(make([]byte, 1))
 		closed <- err
 	}()
@@ -153,7 +153,7 @@ func TestPlaces(t *testing.T) {
 		}
 	}))
 	other := backendtest.Start(t, backendtest.Answer(200, "ok"))
-	transport := newTransport(t, http1.TransportSettings{MaxPerHost: 2, MaxTotal: 3, AcquireTimeout: 100 * time.Millisecond, ReadTimeout: 10 * time.Second})
+	transport := newTransport(t, http1.TransportSettings{MaxPerHost: 2, MaxTotal: 3, AcquireTimeout: 2 * time.Second, ReadTimeout: 10 * time.Second})
 	answers := make(chan answer, 20)
 	for range cap(answers) {
 		go func() { answers <- fetch(t, transport, "GET", slow.URL()) }()
@@ -183,7 +183,7 @@ func TestPlacesUnderContention(t *testing.T) {
 		backendtest.Start(t, backendtest.Answer(200, "ok")),
 		backendtest.Start(t, backendtest.HangUp()),
 	}
-	transport := newTransport(t, http1.TransportSettings{MaxPerHost: 2, MaxTotal: 3, AcquireTimeout: 5 * time.Second})
+	transport := newTransport(t, http1.TransportSettings{MaxPerHost: 2, MaxTotal: 3, AcquireTimeout: 20 * time.Second})
 	var wg sync.WaitGroup
 	for i := range 12 {
 		wg.Go(func() {

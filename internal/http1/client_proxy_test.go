@@ -139,7 +139,7 @@ func TestBrokenAnswerDuringAnUpload(t *testing.T) {
 			}
 		}()
 		a := roundTrip(t, client, newRequest(t.Context(), t, "POST", "http://"+addr, r))
-		if a.err == nil {
+		if a.err == nil && a.StatusCode == http.StatusOK { // it may have been lost on its way, with the reset
 			t.Errorf("a broken answer is complete: %q", a.body)
 		}
 		r.Close()

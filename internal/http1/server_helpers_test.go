@@ -60,7 +60,7 @@ func dialRaw(tb testing.TB, addr string) *rawConn {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { _ = conn.Close() })
-	if err := conn.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
 		tb.Fatal(err)
 	}
 	return &rawConn{tb, conn.(*net.TCPConn)}

@@ -56,9 +56,9 @@ func (s *Server) handOver(c *serverConn) {
 
 // dismiss counts a connection out that admit has counted in.
 func (s *Server) dismiss(c *serverConn) {
-	s.Count.open(-1)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	defer s.Count.open(-1) // whoever sees it finds the place free
 	if s.MaxConnectionsPerClient > 0 && c.client.IsValid() {
 		if s.perClient[c.client]--; s.perClient[c.client] == 0 {
 			delete(s.perClient, c.client)

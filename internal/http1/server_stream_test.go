@@ -187,7 +187,7 @@ func TestServerRelays(t *testing.T) {
 		}
 		_, _ = io.WriteString(w, body)
 	})
-	addr, outcome := relaying(t, upstream, &http1.Server{WriteTimeout: 300 * time.Millisecond})
+	addr, outcome := relaying(t, upstream, &http1.Server{WriteTimeout: 10 * time.Second})
 	ask := func(path string) *rawConn {
 		c := dialRaw(t, addr)
 		c.send("GET " + path + " HTTP/1.1\r\nHost: g\r\nConnection: close\r\n\r\n")
@@ -234,10 +234,10 @@ func TestServerRelays(t *testing.T) {
 			w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 			_, _ = io.WriteString(w, body[:len(body)/2])
 			_ = http.NewResponseController(w).Flush() // the client sees it
-			<-time.After(time.Second)
+			<-time.After(1500 * time.Millisecond)
 			_, _ = io.WriteString(w, body[len(body)/2:])
 		})
-		addr, outcome := relayingPatiently(t, slow, &http1.Server{WriteTimeout: 200 * time.Millisecond}, time.Hour)
+		addr, outcome := relayingPatiently(t, slow, &http1.Server{WriteTimeout: time.Second}, time.Hour)
 		c := dialRaw(t, addr)
 		c.send(lastGet)
 		if got := c.rest(); <-outcome != nil || !strings.HasSuffix(got, body) {
@@ -272,7 +272,7 @@ func TestServerRelays(t *testing.T) {
 		if err := <-outcome; !errors.Is(err, context.Canceled) {
 			t.Errorf("the call ended with %v", err)
 		}
-		if took := time.Since(start); took > time.Second {
+		if took := time.Since(start); took > 10*time.Second {
 			t.Errorf("it took %v", took)
 		}
 	})

@@ -27,7 +27,7 @@ func TestServerDisorder(t *testing.T) {
 		}
 		_, _ = io.WriteString(w, "<"+id+">"+strings.Repeat(id, len(id)*len(id)*100))
 	})
-	addr, _ := relaying(t, upstream, &http1.Server{IdleTimeout: time.Second})
+	addr, _ := relaying(t, upstream, &http1.Server{IdleTimeout: 10 * time.Second})
 	var clients sync.WaitGroup
 	for n := range 20 {
 		clients.Go(func() {
