@@ -22,7 +22,7 @@ import (
 
 func overSockets(t *testing.T, retry lb.RetryPolicy, addrs ...string) *lb.Command {
 	t.Helper()
-	rt := &http.Transport{ResponseHeaderTimeout: 200 * time.Millisecond, MaxIdleConnsPerHost: 16}
+	rt := &http.Transport{ResponseHeaderTimeout: time.Second, MaxIdleConnsPerHost: 16}
 	t.Cleanup(rt.CloseIdleConnections)
 	b := lb.NewBalancer("users", lb.BalancerSettings{})
 	servers, err := lb.ParseServers(addrs...)

@@ -254,9 +254,9 @@ func TestTransportClosesABodyThatIsStillSent(t *testing.T) {
 // engines are the transports that the gateway itself uses, and net/http's.
 func engines(t *testing.T) map[string]http.RoundTripper {
 	t.Helper()
-	standard := &http.Transport{ResponseHeaderTimeout: 200 * time.Millisecond}
+	standard := &http.Transport{ResponseHeaderTimeout: 10 * time.Second}
 	t.Cleanup(standard.CloseIdleConnections)
-	native := http1.NewTransport(http1.TransportSettings{ReadTimeout: 200 * time.Millisecond, ConnectTimeout: time.Second})
+	native := http1.NewTransport(http1.TransportSettings{ReadTimeout: 10 * time.Second, ConnectTimeout: 10 * time.Second})
 	t.Cleanup(native.CloseIdle)
 	return map[string]http.RoundTripper{"net/http": standard, "native": native}
 }
@@ -269,7 +269,7 @@ func TestClientOverSockets(t *testing.T) {
 			a, b := backendtest.Start(t, backendtest.Echo("a")), backendtest.Start(t, backendtest.Echo("b"))
 			command := overSockets(t, lb.DefaultRetryPolicy(), a.Addr, b.Addr)
 			command.Transport = engine
-			client := &http.Client{Transport: lb.NewTransport(usersOnly(command), nil), Timeout: 5 * time.Second}
+			client := &http.Client{Transport: lb.NewTransport(usersOnly(command), nil), Timeout: 20 * time.Second}
 			send := func(n int) {
 				t.Helper()
 				for range n {
@@ -346,11 +346,11 @@ func TestClientGivesUp(t *testing.T) {
 		}{
 			{"cancelled", func(ctx context.Context) (context.Context, context.CancelFunc) {
 				ctx, cancel := context.WithCancel(ctx)
-				time.AfterFunc(20*time.Millisecond, cancel)
+				time.AfterFunc(500*time.Millisecond, cancel)
 				return ctx, cancel
 			}, lb.Cancelled, 0},
 			{"too late", func(ctx context.Context) (context.Context, context.CancelFunc) {
-				return context.WithTimeout(ctx, 20*time.Millisecond)
+				return context.WithTimeout(ctx, 500*time.Millisecond)
 			}, lb.SocketTimeout, 1},
 		} {
 			t.Run(name+"/"+tc.name, func(t *testing.T) {

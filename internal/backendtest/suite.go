@@ -128,7 +128,7 @@ func (s TransportSuite) silence(t *testing.T) {
 
 func (s TransportSuite) pause(t *testing.T) {
 	b := Start(t, drip("text/plain"))
-	body := mustFetch(t, s.start(t, TransportSettings{ReadTimeout: 50 * time.Millisecond}), b.URL())
+	body := mustFetch(t, s.start(t, TransportSettings{ReadTimeout: time.Second}), b.URL())
 	got, err := io.ReadAll(body)
 	if string(got) != "x" || !errors.Is(err, s.ErrReadTimeout) {
 		t.Fatalf("read %q, %v; want x and the read timeout", got, err)
@@ -137,13 +137,13 @@ func (s TransportSuite) pause(t *testing.T) {
 
 func (s TransportSuite) eventStream(t *testing.T) {
 	b := Start(t, drip("Text/Event-Stream; charset=utf-8"))
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, b.URL(), http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := s.start(t, TransportSettings{ReadTimeout: 20 * time.Millisecond}).RoundTrip(req)
+	res, err := s.start(t, TransportSettings{ReadTimeout: time.Second}).RoundTrip(req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +168,7 @@ func (s TransportSuite) limits(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			one := Start(t, drip("text/event-stream"))
 			two := Start(t, Answer(http.StatusOK, "two"))
-			tt.settings.AcquireTimeout = 20 * time.Millisecond
+			tt.settings.AcquireTimeout = 500 * time.Millisecond
 			transport := s.start(t, tt.settings)
 			busy := mustFetch(t, transport, one.URL())
 

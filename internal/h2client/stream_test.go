@@ -80,7 +80,7 @@ func TestLimitsOfTheGateway(t *testing.T) {
 		}
 		p.drain()
 	})
-	settings := h2client.Settings{TransportSettings: timeouts(patience, patience, 100*time.Millisecond), Limits: h2client.Limits{MaxStreams: 2, MaxConnections: 2}}
+	settings := h2client.Settings{TransportSettings: timeouts(patience, patience, time.Second), Limits: h2client.Limits{MaxStreams: 2, MaxConnections: 2}}
 	transport := client(t, settings)
 	var sending sync.WaitGroup
 	for range 4 {
@@ -249,7 +249,7 @@ func TestSilence(t *testing.T) {
 			}
 		}
 	})
-	short := h2client.Settings{TransportSettings: timeouts(patience, 50*time.Millisecond, patience)}
+	short := h2client.Settings{TransportSettings: timeouts(patience, time.Second, patience)}
 	t.Run("before the head", func(t *testing.T) {
 		if _, _, err := send(client(t, short), request(t.Context(), t, http.MethodPost, f.addr, "x")); !errors.Is(err, http1.ErrReadTimeout) || nothingSent(err) {
 			t.Errorf("%v", err)
@@ -264,7 +264,7 @@ func TestSilence(t *testing.T) {
 	})
 	for _, kind := range []string{"application/grpc+proto", "text/event-stream"} {
 		t.Run("a pause within "+kind, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 			defer cancel()
 			r := request(ctx, t, http.MethodGet, f.addr, "")
 			r.Header.Set("X-Kind", kind)
@@ -292,7 +292,7 @@ func TestDeadConnection(t *testing.T) {
 		}
 		_, _ = io.Copy(io.Discard, p.conn) // answers no PING
 	})
-	transport := client(t, h2client.Settings{Limits: h2client.Limits{PingInterval: 50 * time.Millisecond, PingTimeout: 50 * time.Millisecond}})
+	transport := client(t, h2client.Settings{Limits: h2client.Limits{PingInterval: time.Second, PingTimeout: time.Second}})
 	if _, _, err := send(transport, request(t.Context(), t, http.MethodPost, f.addr, "x")); err == nil || nothingSent(err) {
 		t.Errorf("%v", err)
 	}

@@ -248,13 +248,13 @@ func TestSameContent(t *testing.T) {
 // C202: half of a file is not loaded while the rest is being written.
 func TestHalfWritten(t *testing.T) {
 	t.Parallel()
-	f := begin(t, watch.Settings{Delay: time.Second}, plain(t))
+	f := begin(t, watch.Settings{Delay: 2 * time.Second}, plain(t))
 	file, err := os.OpenFile(f.path(), os.O_WRONLY|os.O_TRUNC, 0)
 	must(t, err)
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	var text strings.Builder
-	for range 75 {
+	for range 120 { // longer than the delay
 		_, err := file.WriteString("x")
 		must(t, err)
 		text.WriteString("x")
