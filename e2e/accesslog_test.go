@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/gozer-gateway/gozer/internal/backendtest"
@@ -100,8 +99,7 @@ func TestAccessLogIsRotated(t *testing.T) {
 	if err := os.Rename(first, moved); err != nil {
 		t.Fatal(err)
 	}
-	g.Write("nonsense: [\n")
-	g.Signal(syscall.SIGHUP)
+	g.Reload("nonsense: [\n", refused)
 	eventually(t, "the file is made anew", func() bool { _, err := os.Stat(first); return err == nil })
 	g.Get("/two")
 	wantLines(t, logLines(t, first, 1)[0], []string{"/two"})

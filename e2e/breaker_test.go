@@ -42,7 +42,7 @@ func openCircuit(t *testing.T, g *gateway, failed, refused int) {
 func TestShowBreaker(t *testing.T) {
 	t.Parallel()
 	a, b := backendtest.Start(t, identify()), backendtest.Start(t, identify())
-	g := startGateway(t, breakerYAML(time.Second, a, b))
+	g := startGateway(t, breakerYAML(3*time.Second, a, b))
 	a.Kill()
 	b.Kill()
 	openCircuit(t, g, http.StatusBadGateway, http.StatusServiceUnavailable)
@@ -104,7 +104,11 @@ func firstNot(g *gateway, status int) <-chan int {
 		defer tick.Stop()
 		for end := time.Now().Add(patience); time.Now().Before(end); <-tick.C {
 			a, err := g.tryGet(g.URL("/frail/x"))
-			if err != nil || a.Status != status {
+			switch {
+			case err != nil:
+				found <- 0
+				return
+			case a.Status != status:
 				found <- a.Status
 				return
 			}

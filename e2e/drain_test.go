@@ -66,7 +66,7 @@ func (g *gateway) events() net.Conn {
 // C217: streams that end by themselves end well, the others at the end of their grace.
 func TestC217DrainOfStreams(t *testing.T) {
 	t.Parallel()
-	const each, grace = 20, 2 * time.Second
+	const each, grace = 20, 4 * time.Second
 	g := startGateway(t, streamingConfig(streaming(t), patience, grace))
 	var polite, stubborn []net.Conn
 	for n := range each {

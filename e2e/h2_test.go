@@ -332,21 +332,25 @@ func TestH2Waits(t *testing.T) {
 		}
 		_, _ = io.Copy(io.Discard, r.Body)
 	}))
-	g := startGateway(t, bothYAML(b.Addr)+withH2+"gateway.limits: {header-timeout: 400ms, body-timeout: 400ms, write-timeout: 400ms, idle-timeout: 600ms}\n")
-	t.Run("C229 a body that never comes", func(t *testing.T) {
-		for _, kind := range kinds {
-			for _, more := range [][]string{nil, {"content-length: 10"}} {
+	g := startGateway(t, bothYAML(b.Addr)+withH2+"gateway.limits: {header-timeout: 2s, body-timeout: 2s, write-timeout: 2s, idle-timeout: 3s}\n")
+	for _, kind := range kinds {
+		for _, more := range [][]string{nil, {"content-length: 10"}} {
+			t.Run(fmt.Sprint("C229 a body that never comes, ", kind, more), func(t *testing.T) {
+				t.Parallel()
 				c := g.dialH2()
+				c.tb = t
 				c.await(c.open(false, post2("/"+kind+"/x", more...)...)).wantStatus(t, http.StatusRequestTimeout)
-			}
+			})
 		}
-	})
+	}
 	t.Run("C064 a slow body", func(t *testing.T) {
+		t.Parallel()
 		c := g.dialH2()
+		c.tb = t
 		id := c.open(false, post2("/url/x")...)
 		tick := time.NewTicker(100 * time.Millisecond)
 		defer tick.Stop()
-		for range 12 {
+		for range 25 { // altogether longer than the limit
 			<-tick.C
 			c.must(c.WriteData(id, false, []byte("x")))
 		}
@@ -354,15 +358,20 @@ func TestH2Waits(t *testing.T) {
 		c.await(id).wantStatus(t, http.StatusOK)
 	})
 	t.Run("H05 a client that takes nothing", func(t *testing.T) {
+		t.Parallel()
 		c := g.dialH2(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0})
+		c.tb = t
 		c.await(c.open(true, get2("/url/x")...)).wantReset(t, http2.ErrCodeInternal)
 	})
 	t.Run("idle", func(t *testing.T) {
+		t.Parallel()
 		c := g.dialH2()
+		c.tb = t
 		c.ask(get2("/nowhere")...).wantStatus(t, http.StatusNotFound)
 		c.wantLeft()
 	})
 	t.Run("C228 nothing behind the preface", func(t *testing.T) {
+		t.Parallel()
 		c := dial(t, g.Proxy)
 		write(t, c, http2.ClientPreface)
 		if _, err := io.Copy(io.Discard, c); err != nil && !errors.Is(err, syscall.ECONNRESET) {
@@ -384,9 +393,9 @@ func TestH2ConnectionsEnd(t *testing.T) {
 	})
 	t.Run("at an age", func(t *testing.T) {
 		t.Parallel()
-		c := startGateway(t, bothYAML(m.Addr)+withH2+"gateway.http2.max-connection-age: 300ms\n").dialH2()
+		c := startGateway(t, bothYAML(m.Addr)+withH2+"gateway.http2.max-connection-age: 2s\n").dialH2()
 		c.ask(get2("/url/x")...).wantStatus(t, http.StatusOK)
-		<-time.After(300 * time.Millisecond)
+		<-time.After(2 * time.Second)
 		c.ask(get2("/url/x")...).wantStatus(t, http.StatusOK)
 		c.wantLeft()
 	})
@@ -402,7 +411,7 @@ func TestH2ConnectionsEnd(t *testing.T) {
 		for _, c := range open {
 			c.conn.Close()
 		}
-		g.wantConnections(0)
+		g.wantNoClients()
 		for range 3 {
 			g.dialH2().ask(get2("/url/x")...).wantStatus(t, http.StatusOK)
 		}

@@ -68,7 +68,7 @@ func (o *output) pipe(tb testing.TB) *os.File {
 	tb.Cleanup(func() {
 		select {
 		case <-ended:
-		case <-time.After(5 * time.Second):
+		case <-time.After(patience):
 			tb.Error("somebody still holds the log")
 		}
 		_ = r.Close()
@@ -138,12 +138,12 @@ func TestHandOverUnderLoad(t *testing.T) {
 
 	copyFile(t, binary, program)
 	next := g.handOver(t)
-	kept.Progress(200)
-	fresh.Progress(50)
 	write(t, socket.conn, "a")
 	if b, err := socket.reader.ReadByte(); err != nil || b != 'A' {
 		t.Errorf("the WebSocket says %q, %v while its process drains", b, err)
 	}
+	kept.Progress(200)
+	fresh.Progress(50)
 	if _, err := io.ReadAll(socket.reader); err != nil {
 		t.Errorf("the WebSocket ends with %v", err)
 	}
@@ -174,7 +174,7 @@ func TestHandOverUnderLoad(t *testing.T) {
 func TestHandOverToABrokenProgram(t *testing.T) {
 	t.Parallel()
 	quick := backendtest.Start(t, identify())
-	yaml := fmt.Sprintf("zuul.routes.a: {path: /a/**, url: \"http://%s\"}\ngateway.restart.ready-timeout: 500ms\ngateway.reload.watch: false\n", quick.Addr)
+	yaml := fmt.Sprintf("zuul.routes.a: {path: /a/**, url: \"http://%s\"}\ngateway.reload.watch: false\n", quick.Addr)
 	for name, row := range map[string]struct {
 		program, yaml string
 		why           string
@@ -186,7 +186,11 @@ func TestHandOverToABrokenProgram(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			g, program := start{yaml: yaml}.installed(t)
+			limit := time.Minute
+			if name == "is never ready" {
+				limit = 500 * time.Millisecond
+			}
+			g, program := start{yaml: yaml, args: []string{"--set", "gateway.restart.ready-timeout=" + strconv.FormatInt(limit.Milliseconds(), 10)}}.installed(t)
 			l := startLoad(t, g.URL("/a/x"), http.MethodGet, http.MethodPost)
 			l.Progress(20)
 			if row.program != "" {

@@ -82,6 +82,13 @@ func (g *gateway) wantConnections(before int) {
 	})
 }
 
+// wantNoClients waits until the gateway has no connection of a client, by its own books, so
+// that as many as its limits allow may come.
+func (g *gateway) wantNoClients() {
+	g.tb.Helper()
+	g.wantMetric("gozer_connections_open 0")
+}
+
 // wantNoLeak waits until the gateway holds no connections, and then ends it: an idle one
 // with the same configuration must have as many goroutines.
 func (g *gateway) wantNoLeak(yaml string) {

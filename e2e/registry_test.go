@@ -49,7 +49,7 @@ func startUser(t *testing.T, url string) *user {
 		Instance: &eureka.Instance{
 			ID: b.Addr, App: "USERS", HostName: host, IPAddr: host, VIPAddress: "users", Status: eureka.Up,
 			Port: eureka.Port{Number: number, Enabled: true}, DataCenter: eureka.DataCenter{Name: eureka.MyOwn},
-			Lease: eureka.Lease{RenewalInterval: time.Second, Duration: 3 * time.Second},
+			Lease: eureka.Lease{RenewalInterval: time.Second, Duration: 6 * time.Second},
 		},
 	})
 	if err != nil {
@@ -123,7 +123,7 @@ func TestRegistryAlone(t *testing.T) {
 	})
 	host, port, _ := net.SplitHostPort(b.Addr)
 	body := fmt.Sprintf(`{"instance":{"instanceId":"u1","hostName":%q,"app":"USERS","ipAddr":%[1]q,"port":{"$":%s,"@enabled":"true"},
-		"dataCenterInfo":{"name":"MyOwn"},"leaseInfo":{"durationInSecs":2}}}`, host, port)
+		"dataCenterInfo":{"name":"MyOwn"},"leaseInfo":{"durationInSecs":5}}}`, host, port)
 	res, err := newClient(t).Post(url+"apps/USERS", "application/json", strings.NewReader(body)) //nolint:noctx // the client has a timeout
 	if err != nil {
 		t.Fatal(err)

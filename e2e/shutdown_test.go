@@ -60,7 +60,7 @@ func (s *slowUpstream) begin(t *testing.T, g *gateway) *net.TCPConn {
 func TestShutdownDrains(t *testing.T) {
 	t.Parallel()
 	s := startSlow(t)
-	g := startGateway(t, s.yaml(time.Second, patience))
+	g := startGateway(t, s.yaml(3*time.Second, patience))
 	idle := dial(t, g.Proxy)
 	write(t, idle, lines("GET /nowhere HTTP/1.1", "Host: gateway.test"))
 	nextAnswer(t, bufio.NewReader(idle), http.MethodGet).wantStatus(t, http.StatusNotFound)

@@ -14,10 +14,10 @@ import (
 func pairYAML(retryable bool, readTimeout time.Duration, a, b string) string {
 	return fmt.Sprintf(`
 zuul.routes.pair: {path: /pair/**, serviceId: pair, retryable: %t}
-pair.ribbon: {listOfServers: "%s,%s", ReadTimeout: %s}
+pair.ribbon: {listOfServers: "%s,%s", ReadTimeout: %d}
 niws.loadbalancer.pair: {circuitTripTimeoutFactorSeconds: 100ms, circuitTripMaxTimeoutSeconds: 100ms}
-hystrix.command.pair.execution.isolation.thread.timeoutInMilliseconds: 60000
-`, retryable, a, b, readTimeout)
+hystrix.command.pair.execution.isolation.thread.timeoutInMilliseconds: 600000
+`, retryable, a, b, readTimeout.Milliseconds())
 }
 
 // Kill refuses connections and finishes what is in flight. It says "Connection: close"
@@ -49,7 +49,7 @@ func TestShowServerKilledAndRevived(t *testing.T) {
 func TestShowServerFrozen(t *testing.T) {
 	t.Parallel()
 	a, b := backendtest.Start(t, identify()), backendtest.Start(t, identify())
-	g := startGateway(t, pairYAML(true, 300*time.Millisecond, a.Addr, b.Addr))
+	g := startGateway(t, pairYAML(true, 2*time.Second, a.Addr, b.Addr))
 	l := startLoad(t, g.URL("/pair/x"), http.MethodGet)
 	l.Reaches(a, 50)
 	a.Freeze()

@@ -248,7 +248,7 @@ func TestHTTPOverTLS(t *testing.T) {
 	echo := backendtest.Start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(w, r.Body) }))
 	switcher := backendtest.Start(t, switching())
 	g := startGateway(t, secureYAML(a.server.Issue("g.test"), echo,
-		"zuul.routes.up: {path: /up/**, url: \""+switcher.URL()+"\"}", "gateway.limits.header-timeout: 500ms", "logging.level.root: debug"))
+		"zuul.routes.up: {path: /up/**, url: \""+switcher.URL()+"\"}", "gateway.limits.header-timeout: 2s", "logging.level.root: debug"))
 	t.Run("keep-alive", func(t *testing.T) {
 		conn, err := g.dialTLS(a.trusting("g.test"))
 		if err != nil {
@@ -318,6 +318,7 @@ func TestHTTPOverTLS(t *testing.T) {
 	})
 	for name, first := range map[string]string{"C228 nothing": "", "C228 half a hello": "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			conn := dial(t, g.Proxy)
 			write(t, conn, first)
 			if _, err := io.ReadAll(conn); err != nil && !errors.Is(err, net.ErrClosed) && !strings.Contains(err.Error(), "reset") {
@@ -326,6 +327,7 @@ func TestHTTPOverTLS(t *testing.T) {
 		})
 	}
 	t.Run("C228 TLS and then nothing", func(t *testing.T) {
+		t.Parallel()
 		conn, err := g.dialTLS(a.trusting("g.test"))
 		if err != nil {
 			t.Fatal(err)

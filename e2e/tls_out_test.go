@@ -310,6 +310,7 @@ gateway.tls: {"*": {trust-certificate: %[2]q, certificate: %[3]q, certificate-pr
 	after.Issue("second.test").Replace(certificate, key)
 	seen("second.test")
 
+	eventually(t, "the log tells of the renewal", func() bool { return g.Log.Count("certificates of upstreams renewed") == 1 })
 	good, err := os.ReadFile(certificate)
 	if err != nil {
 		t.Fatal(err)

@@ -123,6 +123,7 @@ func TestTracesOfHTTP2AndGRPC(t *testing.T) {
 	g, c := startTraced(t, greeting(oneYAML(b.Addr, "", ""), up.addr))
 	client := g.dialH2()
 	client.ask(get2("/one/x")...).wantStatus(t, http.StatusOK)
+	g.wantMetric("gozer_trace_spans_waiting 2") // before those of the next request
 	conn := dialGRPC(t, g.Proxy)
 	if got, err := call(within(t, patience), conn, "/greeter/Hello", "!metadata traceparent"); err != nil || strings.Count(got, "-") < 3 {
 		t.Errorf("the server was told %q, %v", got, err)

@@ -59,7 +59,7 @@ func (g *gateway) upgrade(target string, fields ...string) *tunnel {
 
 func upgradeConfig(b *backendtest.Backend) string {
 	return "zuul: {routes: {url: {path: /url/**, url: \"" + b.URL() + "\"}, svc: /svc/**}}\n" +
-		"svc.ribbon: {listOfServers: \"" + b.Addr + "\", ReadTimeout: 300}\n"
+		"svc.ribbon: {listOfServers: \"" + b.Addr + "\", ReadTimeout: 5000}\n"
 }
 
 func TestUpgrade(t *testing.T) {
@@ -161,7 +161,7 @@ func TestUpgradeAnsweredOtherwise(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			raw := backendtest.StartRaw(t, backendtest.Step{Reply: tt.reply})
-			g := startGateway(t, "zuul.routes.url: {path: /url/**, url: \"http://"+raw.Addr+"\"}\nzuul.host.socket-timeout-millis: 300\n")
+			g := startGateway(t, "zuul.routes.url: {path: /url/**, url: \"http://"+raw.Addr+"\"}\nzuul.host.socket-timeout-millis: 2000\n")
 			u := g.upgrade("/url/x", "Connection: Upgrade", "Upgrade: websocket")
 			body, err := io.ReadAll(u.response.Body)
 			if err != nil || u.response.StatusCode != tt.status || tt.body != "" && string(body) != tt.body {
