@@ -21,8 +21,8 @@ type clientBody struct {
 
 func (b *clientBody) Read(p []byte) (int, error) {
 	b.waiting.Store(true)
+	defer b.waiting.Store(false) // last: a failure is known before nobody waits any more
 	n, err := b.ReadCloser.Read(p)
-	b.waiting.Store(false)
 	if b.limit > 0 {
 		if b.left -= int64(n); b.left < 0 {
 			n, err = max(0, n+int(b.left)), &http.MaxBytesError{Limit: b.limit}

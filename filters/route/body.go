@@ -27,6 +27,7 @@ func blame(c *filters.Context, err error) error {
 // or a filter's that does not keep to its length, or what filters have made of the
 // request.
 func clientsFailure(c *filters.Context, err error) error {
+	awaited := c.AwaitsBody() // first: the wait may end with a failure at this moment
 	switch failure := c.BodyError(); {
 	case err == nil:
 		return nil
@@ -36,7 +37,7 @@ func clientsFailure(c *filters.Context, err error) error {
 		return &filters.StatusError{Status: http.StatusInternalServerError, Cause: "Invalid request body", Err: err}
 	case failure != nil:
 		return brokenBody(failure)
-	case c.AwaitsBody() && timedOut(err):
+	case awaited && timedOut(err):
 		return &filters.StatusError{Status: http.StatusRequestTimeout, Cause: "Request body did not arrive in time", Err: err}
 	}
 	return nil
