@@ -105,7 +105,11 @@ func (b *Backend) endLife() *life {
 
 func (b *Backend) serve(l net.Listener) *life {
 	f := startLife(&listener{Listener: l, gate: b.gate, accepted: &b.connections}, b)
-	b.tb.Cleanup(f.cut)
+	b.tb.Cleanup(func() {
+		f.cut()
+		b.gate.open()
+		f.await(farewell)
+	})
 	return f
 }
 

@@ -13,6 +13,11 @@ import (
 // once more, so that a request already on the wire is answered and not lost.
 const lingering = 100 * time.Millisecond
 
+// farewell is how long the end of a test waits for connections: net/http keeps one for
+// half a second if it has not read the request to its end, and who counts goroutines then
+// would find it.
+const farewell = 2 * time.Second
+
 // life is the time between a start and a Kill or Crash.
 type life struct {
 	server   *http.Server
