@@ -15,6 +15,7 @@ import (
 	"github.com/gozer-gateway/gozer/config"
 	"github.com/gozer-gateway/gozer/internal/certs"
 	"github.com/gozer-gateway/gozer/internal/http1"
+	"github.com/gozer-gateway/gozer/internal/pemfile"
 )
 
 // secure is the stage of a listener that puts TLS in front of what is served there: it
@@ -129,6 +130,9 @@ func certificateErrors(cfg *config.Config, listener string, err error) error {
 		key := listener + ".trust-certificate"
 		if pair, ok := errors.AsType[*certs.Error](problem); ok && pair.Name != "" {
 			key = pair.Name + ".certificate"
+			if _, blamed := errors.AsType[*pemfile.KeyError](problem); blamed {
+				key += "-private-key"
+			}
 		}
 		all = append(all, misfit(key, cfg.Place(key), problem))
 	}

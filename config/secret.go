@@ -7,6 +7,7 @@ import (
 
 var (
 	userInfo    = regexp.MustCompile(`[^\s/@,]+:[^\s/@,]*@`)
+	keyText     = regexp.MustCompile(`(?s)-----BEGIN.*|[A-Za-z0-9+/=]{64,}`) // PEM, also without its first line
 	secretQuery = regexp.MustCompile(`(?i)([\w-]*(?:password|secret|token|key)[\w-]*=)[^&\s]+`)
 )
 
@@ -62,8 +63,9 @@ func (n *node) masked() *node {
 	return &c
 }
 
-// redact hides credentials in URLs and cuts long text.
+// redact hides credentials in URLs and keys, and cuts long text.
 func redact(text string) string {
+	text = keyText.ReplaceAllString(text, "***")
 	text = userInfo.ReplaceAllString(text, "***@")
 	text = secretQuery.ReplaceAllString(text, "${1}***")
 	text = strings.Map(printable, text)

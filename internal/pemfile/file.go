@@ -15,13 +15,13 @@ func PairFiles(certificate, key string) (*tls.Certificate, error) {
 	}
 	secret, err := readNamed(key)
 	if err != nil {
-		return nil, err
+		return nil, &KeyError{err}
 	}
 	pair, err := Pair(chain, secret)
 	if blamed, ok := errors.AsType[*KeyError](err); ok {
 		return nil, fmt.Errorf("%s with the key %s: %w", certificate, key, blamed)
 	}
-	return pair, named(certificate, err)
+	return pair, Named(certificate, err)
 }
 
 // PoolFile loads the authorities of a file.
@@ -31,18 +31,10 @@ func PoolFile(file string) (*x509.CertPool, error) {
 		return nil, err
 	}
 	pool, err := Pool(content)
-	return pool, named(file, err)
+	return pool, Named(file, err)
 }
 
 func readNamed(file string) ([]byte, error) {
 	content, err := Read(file)
-	return content, named(file, err)
-}
-
-// named says which file it is about, unless its name is not to be shown.
-func named(file string, err error) error {
-	if err == nil || errors.Is(err, ErrText) {
-		return err
-	}
-	return fmt.Errorf("%s: %w", file, err)
+	return content, Named(file, err)
 }

@@ -20,9 +20,6 @@ import (
 // largest is more than any chain or bundle of authorities needs.
 const largest = 4 << 20
 
-// ErrText is about a name that must not be shown: it may be a key.
-var ErrText = errors.New("PEM text stands where the name of a file belongs")
-
 var (
 	errNoCertificate = errors.New("there is no certificate in PEM form in it")
 	errNoKey         = errors.New("there is no private key in PEM form in it")
@@ -32,15 +29,12 @@ var (
 	errWide          = errors.New("it is UTF-16 and no PEM; save it as ASCII or UTF-8")
 )
 
-// Path is the name of a file without the "file:" that Spring allows in front.
-func Path(file string) string { return strings.TrimPrefix(file, "file:") }
-
 // Read returns the content of a regular file of at most 4 MiB, without the marks that editors of
 // Windows put in front of UTF-8: a block behind one is not found. It never blocks on a pipe.
-// Errors do not name the file, which the caller knows.
+// Errors do not name the file, which Named does.
 func Read(file string) ([]byte, error) {
-	if strings.Contains(file, "-----BEGIN") {
-		return nil, ErrText
+	if isText(file) {
+		return nil, errText
 	}
 	content, err := read(Path(file))
 	if path, ok := errors.AsType[*fs.PathError](err); ok {

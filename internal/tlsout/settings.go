@@ -9,7 +9,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
-	"fmt"
 
 	"github.com/gozer-gateway/gozer/internal/pemfile"
 )
@@ -53,14 +52,15 @@ const (
 	PrivateKey
 )
 
-// FileError is a file that is of no use. It never holds anything of the file's content.
+// FileError is a file that is of no use. Its text holds nothing of the file's content, not even
+// if that stands in place of the name.
 type FileError struct {
 	Part Part
 	File string
 	Err  error
 }
 
-func (e *FileError) Error() string { return fmt.Sprintf("%s: %v", e.File, e.Err) }
+func (e *FileError) Error() string { return pemfile.Named(e.File, e.Err).Error() }
 
 // Unwrap gives the reason without the file's name.
 func (e *FileError) Unwrap() error { return e.Err }
