@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/gozer-gateway/gozer/internal/tlsout"
 )
 
 // Transport is a pool of HTTP/2 connections to upstream servers. Nothing is added to a
@@ -15,7 +17,7 @@ import (
 // wait has an end. Any number of goroutines may use it.
 type Transport struct {
 	settings Settings
-	dialer   *dialer
+	dialer   *tlsout.Dialer
 	http     *http.Transport // makes connections and knows their settings
 
 	waiting atomic.Int64 // requests without a place
@@ -31,7 +33,7 @@ var _ http.RoundTripper = (*Transport)(nil)
 // goroutine of its own until it ends.
 func New(s Settings) *Transport {
 	s = s.withDefaults()
-	t := &Transport{settings: s, dialer: newDialer(s), servers: map[origin]*server{}}
+	t := &Transport{settings: s, dialer: tlsout.NewDialer(s.ConnectTimeout, s.TLS), servers: map[origin]*server{}}
 	t.http = &http.Transport{
 		Protocols:              new(http.Protocols),
 		DialContext:            dialed,
@@ -63,7 +65,7 @@ func dialed(ctx context.Context, _, _ string) (net.Conn, error) {
 // open makes a connection and waits until the server has said what it allows, so that no
 // request is sent to one that speaks something else. ctx ends it.
 func (t *Transport) open(ctx context.Context, o origin) (*conn, error) {
-	raw, err := t.dialer.dial(ctx, o)
+	raw, err := t.dial(ctx, o)
 	if err != nil {
 		return nil, err
 	}

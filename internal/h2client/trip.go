@@ -12,6 +12,7 @@ import (
 
 	"github.com/gozer-gateway/gozer/internal/headers"
 	"github.com/gozer-gateway/gozer/internal/http1"
+	"github.com/gozer-gateway/gozer/internal/patient"
 )
 
 // maxInterim bounds the interim responses to one request.
@@ -197,9 +198,14 @@ func (x *trip) exchange(c *conn) (*http.Response, error) {
 		return fail(err)
 	}
 	res.Request = x.req
-	b := &body{ReadCloser: res.Body, ctx: ctx, cancel: cancel, release: func() { x.transport.release(c) }}
+	b := &patient.Body{
+		ReadCloser: res.Body,
+		Cancel:     cancel,
+		Release:    func() { x.transport.release(c) },
+		Explain:    func(err error) error { return explain(ctx, err) },
+	}
 	if !pausing(res.Header.Get("Content-Type")) {
-		b.patience = x.transport.settings.ReadTimeout
+		b.Patience = x.transport.settings.ReadTimeout
 	}
 	res.Body = b
 	return res, nil

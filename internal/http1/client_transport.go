@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 	"time"
+
+	"github.com/gozer-gateway/gozer/internal/tlsout"
 )
 
 // maxResponseFields bounds the field lines of a response head.
@@ -14,7 +16,7 @@ const maxResponseFields = 1000
 // decoded, redirects are not followed, cookies are not kept, and every wait has
 // an end. Any number of goroutines may use it.
 type Transport struct {
-	dialer      *dialer
+	dialer      *tlsout.Dialer
 	pool        *pool
 	buffers     *buffers
 	limits      Limits // of responses
@@ -27,7 +29,7 @@ var _ http.RoundTripper = (*Transport)(nil)
 func NewTransport(s TransportSettings) *Transport {
 	s = s.WithDefaults()
 	return &Transport{
-		dialer:      newDialer(s),
+		dialer:      tlsout.NewDialer(s.ConnectTimeout, s.TLS),
 		pool:        newPool(s),
 		buffers:     newBuffers(),
 		limits:      Limits{HeaderBytes: int(s.MaxHeaderBytes), Headers: maxResponseFields}.withDefaults(),

@@ -132,7 +132,7 @@ func (x *trip) attempt(conn *clientConn) (*http.Response, error) {
 		}
 	}
 	if conn == nil {
-		raw, err := x.transport.dialer.dial(x.ctx, x.host.origin)
+		raw, err := x.transport.dial(x.ctx, x.host.origin)
 		if err != nil {
 			return nil, err
 		}

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/gozer-gateway/gozer/internal/http1"
+	"github.com/gozer-gateway/gozer/internal/patient"
+	"github.com/gozer-gateway/gozer/internal/tlsout"
 )
 
 // Transport is a pool of connections to upstream servers. Any number of
@@ -30,7 +32,7 @@ var _ http.RoundTripper = (*Transport)(nil)
 // settings, MaxLifetime has no effect.
 func New(s http1.TransportSettings) *Transport {
 	s = s.WithDefaults()
-	dialer := newDialer(s)
+	dialer := dialer{tlsout.NewDialer(s.ConnectTimeout, s.TLS)}
 	return &Transport{
 		limits:      newLimits(s),
 		readTimeout: s.ReadTimeout,
@@ -66,16 +68,16 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	b := t.body(res, cancel, h)
 	res.Body = b
 	if conn, ok := b.ReadCloser.(duplex); ok {
-		b.patience = 0
+		b.Patience = 0
 		res.Body = switched{b, conn}
 	}
 	return res, nil
 }
 
-func (t *Transport) body(res *http.Response, cancel context.CancelCauseFunc, h *host) *body {
-	b := &body{ReadCloser: res.Body, cancel: cancel, release: func() { t.release(h) }}
+func (t *Transport) body(res *http.Response, cancel context.CancelCauseFunc, h *host) *patient.Body {
+	b := &patient.Body{ReadCloser: res.Body, Cancel: cancel, Release: func() { t.release(h) }}
 	if !isEventStream(res.Header.Get("Content-Type")) {
-		b.patience = t.readTimeout
+		b.Patience = t.readTimeout
 	}
 	return b
 }
