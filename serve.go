@@ -141,5 +141,5 @@ func (g *Gateway) log(c *filters.Context) {
 // clientsFault is not true of a response cut short: its status was good.
 func clientsFault(c *filters.Context) bool {
 	gone := errors.Is(c.Err, filters.ErrClientGone) || c.Request.Context().Err() != nil
-	return gone || c.Committed() && c.Status() < http.StatusInternalServerError && !c.Aborted()
+	return gone && !c.Cut() || c.Committed() && c.Status() < http.StatusInternalServerError && !c.Aborted()
 }

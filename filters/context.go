@@ -11,6 +11,7 @@ import (
 
 	"github.com/gozer-gateway/gozer/internal/forwarded"
 	"github.com/gozer-gateway/gozer/internal/headers"
+	"github.com/gozer-gateway/gozer/internal/inflight"
 	"github.com/gozer-gateway/gozer/routing"
 )
 
@@ -172,6 +173,10 @@ func (c *Context) Abort() { c.aborted = true }
 
 // Aborted reports whether Abort was called.
 func (c *Context) Aborted() bool { return c.aborted }
+
+// Cut reports that the gateway itself has ended the request while it was shutting down. Its
+// context ends then as if the client had left.
+func (c *Context) Cut() bool { return inflight.Cut(c.Request.Context()) }
 
 // Executions lists the filters that have run so far, in order. The slice is
 // valid as long as c.

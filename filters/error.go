@@ -70,6 +70,10 @@ func (e *PanicError) Error() string { return fmt.Sprintf("filter panicked: %v", 
 // server.
 var ErrClientGone = errors.New("filters: client went away")
 
+// ErrShutdown says that the gateway has ended the request, because it was shutting down and
+// the time for that was over.
+var ErrShutdown = errors.New("filters: the gateway is shutting down")
+
 func recovered(v any) error {
 	return &PanicError{Value: v, Stack: debug.Stack()}
 }

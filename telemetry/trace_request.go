@@ -115,7 +115,7 @@ func (*Tracer) End(c *filters.Context) {
 // failureOf judges as the semantic conventions do: what the client has done wrong is no
 // failure of a server.
 func failureOf(c *filters.Context) (failed bool, why string) {
-	if c.Err != nil && !errors.Is(c.Err, filters.ErrClientGone) && (c.Aborted() || c.Status() >= 500) {
+	if c.Err != nil && !errors.Is(c.Err, filters.ErrClientGone) && (c.Cut() || c.Aborted() || c.Status() >= 500) {
 		return true, clipped(c.Err.Error(), maxText)
 	}
 	return c.Status() >= 500, ""
@@ -125,6 +125,9 @@ func failureOf(c *filters.Context) (failed bool, why string) {
 func errorType(c *filters.Context) string {
 	if c.Err == nil {
 		return ""
+	}
+	if c.Cut() {
+		return "shutdown"
 	}
 	if errors.Is(c.Err, filters.ErrClientGone) || c.Request.Context().Err() != nil {
 		return "client_gone"

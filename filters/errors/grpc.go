@@ -39,7 +39,9 @@ func codeOf(err error, answer Answer) grpc.Code {
 // breakOff ends a call that has been answered in part, so that it is not taken for a good one.
 func breakOff(c *filters.Context) {
 	code, message := grpc.Unavailable, "The upstream's response broke off"
-	if timeout, ok := errors.AsType[net.Error](c.Err); ok && timeout.Timeout() || errors.Is(c.Err, context.DeadlineExceeded) {
+	if c.Cut() {
+		message = "The gateway is shutting down"
+	} else if timeout, ok := errors.AsType[net.Error](c.Err); ok && timeout.Timeout() || errors.Is(c.Err, context.DeadlineExceeded) {
 		code, message = grpc.DeadlineExceeded, "The upstream's response did not end in time"
 	}
 	h := c.Writer().Header()

@@ -30,8 +30,16 @@ type Mapping struct {
 	Compat bool
 }
 
+// shuttingDown is for requests that a shutdown does not wait for any longer.
+//
+//nolint:gochecknoglobals // a constant
+var shuttingDown = Answer{http.StatusServiceUnavailable, "Shutting down"}
+
 // Answer judges c.Err, which must not be nil.
 func (m Mapping) Answer(c *filters.Context) Answer {
+	if c.Cut() {
+		return shuttingDown
+	}
 	if clientGone(c) {
 		return Answer{}
 	}

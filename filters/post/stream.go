@@ -30,7 +30,7 @@ func (f *sendResponse) stream(c *filters.Context, length int64) error {
 	w := c.Writer()
 	if length < 0 || length > 0 && pauses(c.Response.Body) {
 		if err := flush(w); err != nil {
-			return gone(err)
+			return gone(c, err)
 		}
 	}
 	if body, ok := c.Response.Body.(*http1.Body); ok && length >= int64(f.buffers.size) {
@@ -46,7 +46,7 @@ func (f *sendResponse) stream(c *filters.Context, length int64) error {
 			}
 		}
 		if werr := pass(w, (*buf)[:n], err == nil && left != 0 && n < len(*buf)); werr != nil {
-			return gone(werr)
+			return gone(c, werr)
 		}
 		if err == io.EOF {
 			return complete(left)
@@ -70,7 +70,7 @@ func pauses(body io.Reader) bool {
 func move(c *filters.Context, body *http1.Body, length int64) error {
 	n, err := io.Copy(c.Writer(), body)
 	if _, ours := errors.AsType[*http1.WriteError](err); ours {
-		return gone(err)
+		return gone(c, err)
 	}
 	if err != nil {
 		return failed(c, err)
@@ -105,12 +105,19 @@ func complete(left int64) error {
 // the upstream's side is cancelled too.
 func failed(c *filters.Context, err error) error {
 	if errors.Is(c.Request.Context().Err(), context.Canceled) {
-		return gone(err)
+		return gone(c, err)
 	}
 	return fmt.Errorf("post: reading the response body: %w", err)
 }
 
-func gone(err error) error { return fmt.Errorf("%w: %w", filters.ErrClientGone, err) }
+// gone says who has ended the response: the client, unless it was the gateway itself.
+func gone(c *filters.Context, err error) error {
+	who := filters.ErrClientGone
+	if c.Cut() {
+		who = filters.ErrShutdown
+	}
+	return fmt.Errorf("%w: %w", who, err)
+}
 
 // flush hands over what is buffered. A writer that cannot flush holds nothing
 // back.

@@ -42,7 +42,7 @@ func (t *tunnels) run(c *filters.Context, protocol string) error {
 	_ = client.SetDeadline(time.Time{}) // what a failure means, the first write tells
 	c.Switching()
 	if err := sendSwitch(buffered.Writer, c.Response.Header, protocol); err != nil {
-		return gone(err)
+		return gone(c, err)
 	}
 	t.count.Opened.Add(1)
 	began := time.Now()

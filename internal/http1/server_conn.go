@@ -195,7 +195,10 @@ func (c *serverConn) cancel() {
 
 // cutOff ends the connection from outside.
 func (c *serverConn) cutOff() {
-	c.cut.Store(true)   // for a request that is not current yet
+	c.cut.Store(true) // for a request that is not current yet
+	if x := c.current.Load(); x != nil {
+		x.cut.Store(true)
+	}
 	_ = c.raw().Close() // wakes whoever waits for it; TLS would say goodbye, and wait for that
 	c.cancel()
 }

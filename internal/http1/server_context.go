@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/gozer-gateway/gozer/internal/inflight"
 )
 
 // requestContext is the context of one request. It ends with context.Canceled
@@ -56,6 +58,8 @@ func (c *requestContext) Value(key any) any {
 	switch key {
 	case downstreamKey:
 		return &c.downstream
+	case inflight.CutKey{}:
+		return &c.exchange.cut
 	case http.ServerContextKey:
 		return c.exchange.conn.server
 	case http.LocalAddrContextKey:

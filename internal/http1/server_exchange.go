@@ -15,6 +15,7 @@ type exchange struct {
 	context  requestContext
 	response response
 	begun    atomic.Bool  // the head of the response is fixed
+	cut      atomic.Bool  // the server has ended the request
 	body     *requestBody // nil without one
 }
 

@@ -6,9 +6,10 @@ package inflight
 import (
 	"context"
 	"net/http"
-	"strings"
 	"sync"
 	"sync/atomic"
+
+	"github.com/gozer-gateway/gozer/internal/grpc"
 )
 
 // Requests are those that are being handled behind Track. The zero value is ready.
@@ -23,27 +24,28 @@ type Requests struct {
 // request is one that is being handled.
 type request struct {
 	cancel   context.CancelFunc
+	call     bool        // of gRPC
 	begun    atomic.Bool // its response is under way, or it is a stream by its nature
 	hijacked atomic.Bool
 	cut      atomic.Bool
 }
 
 // Track returns the handler with its requests known here. A request that is cut never
-// ends like one that is complete.
+// ends like one that is complete; a gRPC call may still be given a status that says so.
 func (q *Requests) Track(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithCancel(r.Context())
 		defer cancel()
-		x := &request{cancel: cancel}
-		x.begun.Store(strings.HasPrefix(r.Header.Get("Content-Type"), "application/grpc"))
+		x := &request{cancel: cancel, call: grpc.IsCall(r.Method, r.Header)}
+		x.begun.Store(x.call)
 		q.add(x)
 		defer q.remove(x)
 		own := &writer{ResponseWriter: w, requests: q, request: x}
-		h.ServeHTTP(own, r.WithContext(ctx))
+		h.ServeHTTP(own, r.WithContext(context.WithValue(ctx, CutKey{}, &x.cut)))
 		if !x.begun.Load() {
 			_ = own.begin() // the empty answer that net/http makes
 		}
-		if x.cut.Load() && !x.hijacked.Load() {
+		if x.cut.Load() && !x.hijacked.Load() && !own.saysFailure() {
 			panic(http.ErrAbortHandler) // net/http's way to cut a connection or to reset a stream
 		}
 	})

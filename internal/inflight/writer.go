@@ -6,6 +6,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+
+	"github.com/gozer-gateway/gozer/internal/grpc"
 )
 
 // writer notes when a response begins.
@@ -30,7 +32,7 @@ func (w *writer) WriteHeader(status int) {
 }
 
 func (w *writer) begin() error {
-	if w.request.cut.Load() {
+	if w.request.cut.Load() && !w.saysFailure() {
 		return context.Canceled
 	}
 	if w.requests.draining.Load() {
@@ -38,6 +40,19 @@ func (w *writer) begin() error {
 	}
 	w.request.begun.Store(true)
 	return nil
+}
+
+// saysFailure reports that the response is that of a gRPC call that has failed.
+func (w *writer) saysFailure() bool {
+	if !w.request.call {
+		return false
+	}
+	h := w.Header()
+	status := h.Get(grpc.StatusField)
+	if trailer := h[http.TrailerPrefix+grpc.StatusField]; len(trailer) > 0 {
+		status = trailer[0]
+	}
+	return status != "" && status != "0"
 }
 
 func (w *writer) Write(p []byte) (int, error) {

@@ -63,6 +63,7 @@ func TestRead(t *testing.T) {
 		"v2 LOCAL with addresses":       {v2(0x20, 0x11, v4Addresses), direct, direct},
 		"v2 LOCAL with anything":        {v2(0x20, 0xff, "what\x00ever"), direct, direct},
 		"v2 unspecified":                {v2(0x21, 0x00, "\x04\x00\x01x"), direct, direct},
+		"v2 unspecified with addresses": {v2(0x21, 0x00, "\x01\x02\x03\x04\x05\x06\x07\x08\x00\x01\x00\x02"), direct, direct},
 		"v2 Unix":                       {v2(0x21, 0x31, strings.Repeat("\x00", 216)), direct, direct},
 		"v2 as long as allowed":         {v2(0x21, 0x11, v4Addresses+"\x04\x0f\xf1"+strings.Repeat("x", 4096-15)), "203.0.113.9:8080", "10.0.0.1:80"},
 	}

@@ -46,6 +46,9 @@ func parse2(head []byte) (Header, error) {
 	default:
 		return Header{}, malformed("neither LOCAL nor PROXY of version 2")
 	}
+	if head[13] == unspecified { // what is behind it has no known shape
+		return Header{Version: 2}, nil
+	}
 	size, known := addressSize(head[13])
 	if !known || len(rest) < 2*size {
 		return Header{}, malformed("no addresses of a stream")
@@ -65,8 +68,6 @@ func parse2(head []byte) (Header, error) {
 // addressSize is that of an address with its port.
 func addressSize(family byte) (size int, known bool) {
 	switch family {
-	case unspecified:
-		return 0, true
 	case tcp4:
 		return 4 + 2, true
 	case tcp6:

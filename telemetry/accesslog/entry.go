@@ -3,6 +3,7 @@ package accesslog
 import (
 	"cmp"
 	"crypto/tls"
+	"net/http"
 	"net/netip"
 	"strings"
 	"time"
@@ -151,6 +152,9 @@ const clientGone = 499
 func (e *entry) status() int64 {
 	if status := e.Status(); status != 0 {
 		return int64(status)
+	}
+	if e.Cut() {
+		return http.StatusServiceUnavailable
 	}
 	return clientGone
 }
