@@ -92,23 +92,23 @@ func (l *loader) fail(part Part, file string, err error) {
 	l.problems = append(l.problems, &FileError{part, file, err})
 }
 
-// read returns nil after a failure, which it notes.
-func (l *loader) read(part Part, file string) []byte {
+// read returns false after a failure, which it notes.
+func (l *loader) read(part Part, file string) ([]byte, bool) {
 	content, err := pemfile.Read(file)
 	if err != nil {
 		l.fail(part, file, err)
-		return nil
+		return nil, false
 	}
 	l.contents = append(l.contents, content)
-	return content
+	return content, true
 }
 
 func (l *loader) trust(file string) {
 	if file == "" {
 		return
 	}
-	content := l.read(TrustCertificate, file)
-	if content == nil {
+	content, ok := l.read(TrustCertificate, file)
+	if !ok {
 		return
 	}
 	var err error
@@ -128,8 +128,9 @@ func (l *loader) show(certificate, key string) {
 		l.fail(PrivateKey, key, errNoPair)
 		return
 	}
-	chain, secret := l.read(Certificate, certificate), l.read(PrivateKey, key)
-	if chain == nil || secret == nil {
+	chain, readable := l.read(Certificate, certificate)
+	secret, ok := l.read(PrivateKey, key)
+	if !readable || !ok {
 		return
 	}
 	var err error

@@ -19,8 +19,8 @@ func TestBadFiles(t *testing.T) {
 	ca := certtest.NewCA(t, "ours")
 	certificate, key := ca.Issue("a.test").Write()
 	_, foreign := ca.Issue("b.test").Write()
-	text := filepath.Join(t.TempDir(), "text")
-	if err := os.WriteFile(text, []byte("no PEM: s3cret"), 0o600); err != nil {
+	text, empty := filepath.Join(t.TempDir(), "text"), filepath.Join(t.TempDir(), "empty")
+	if err := errors.Join(os.WriteFile(text, []byte("no PEM: s3cret"), 0o600), os.WriteFile(empty, nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	for name, row := range map[string]struct {
@@ -30,6 +30,9 @@ func TestBadFiles(t *testing.T) {
 	}{
 		"missing authorities":    {tlsout.Files{TrustCertificate: "/nowhere"}, tlsout.TrustCertificate, "/nowhere: no such file"},
 		"no authority in it":     {tlsout.Files{TrustCertificate: text}, tlsout.TrustCertificate, "there is no certificate"},
+		"empty authorities":      {tlsout.Files{TrustCertificate: empty}, tlsout.TrustCertificate, "there is no certificate"},
+		"empty certificate":      {tlsout.Files{Certificate: empty, PrivateKey: key}, tlsout.Certificate, "there is no certificate"},
+		"empty key":              {tlsout.Files{Certificate: certificate, PrivateKey: empty}, tlsout.PrivateKey, "no private key"},
 		"missing certificate":    {tlsout.Files{Certificate: "/nowhere", PrivateKey: key}, tlsout.Certificate, "/nowhere: no such file"},
 		"missing key":            {tlsout.Files{Certificate: certificate, PrivateKey: "/nowhere"}, tlsout.PrivateKey, "/nowhere: no such file"},
 		"no certificate in it":   {tlsout.Files{Certificate: text, PrivateKey: key}, tlsout.Certificate, text},
