@@ -68,8 +68,8 @@ func (v view) Components() []admin.Component {
 	if v.registry != nil {
 		parts = append(parts, registryHealth(v.registry))
 	}
-	if v.config.TLS() || v.config.Management.SSL.On() {
-		parts = append(parts, certificateHealth(v.security, time.Now()))
+	if v.config.TLS() || v.config.Management.SSL.On() || len(v.snapshot.Load().tls.materials) > 0 {
+		parts = append(parts, v.certificateHealth(time.Now()))
 	}
 	return parts
 }

@@ -35,7 +35,7 @@ func (g *Gateway) gather() prometheus.Gatherer {
 		g.readiness,
 		g.reloading,
 		g.spans,
-		telemetry.Certificates(g.security.stores),
+		telemetry.Certificates(g.security.stores, g.clientCertificates),
 		telemetry.RefusedHTTP2(&g.state.http2),
 		g.accessLogging,
 	}

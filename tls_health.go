@@ -15,21 +15,43 @@ const (
 	certificateStuck    = "FILES_UNUSABLE"
 )
 
-// certificateHealth is the part of the health endpoint about the certificates in force.
-func certificateHealth(s security, now time.Time) admin.Component {
-	part := admin.Component{Name: "ssl", Status: admin.Up, Details: map[string]any{}}
-	for _, store := range s.stores() {
-		for _, c := range store.Certificates() {
-			status := certificateStatus(c, store.WarnsBefore(), now)
-			part.Details[c.Name] = certificateDetails(c, status)
-			part.Status = worse(part.Status, status)
-		}
-		if problem := store.AuthoritiesProblem(); problem != "" {
-			part.Details[store.Listener()+" trust-certificate"] = map[string]any{"status": certificateStuck, "problem": problem}
-			part.Status = worse(part.Status, certificateStuck)
+// certificateHealth is the part of the health endpoint about the certificates in force,
+// those that are shown to upstreams included.
+func (g *Gateway) certificateHealth(now time.Time) admin.Component {
+	h := certificatesHealth{admin.Component{Name: "ssl", Status: admin.Up, Details: map[string]any{}}, now}
+	for _, store := range g.security.stores() {
+		h.judge(store.Certificates(), store.WarnsBefore())
+		h.stuck(store.Listener(), store.AuthoritiesProblem())
+	}
+	h.judge(g.clientCertificates(), g.inForce().Management.CertificateWarning)
+	for _, entry := range g.upstreamFiles() {
+		if entry.material.Certificate() == nil {
+			h.stuck(entry.name, entry.problem)
 		}
 	}
-	return part
+	return h.Component
+}
+
+type certificatesHealth struct {
+	admin.Component
+	now time.Time
+}
+
+func (h *certificatesHealth) judge(all []certs.Info, warning time.Duration) {
+	for _, c := range all {
+		status := certificateStatus(c, warning, h.now)
+		h.Details[c.Name] = certificateDetails(c, status)
+		h.Status = worse(h.Status, status)
+	}
+}
+
+// stuck tells what is wrong with a file of authorities.
+func (h *certificatesHealth) stuck(whose, problem string) {
+	if problem == "" {
+		return
+	}
+	h.Details[whose+" trust-certificate"] = map[string]any{"status": certificateStuck, "problem": problem}
+	h.Status = worse(h.Status, certificateStuck)
 }
 
 func certificateStatus(c certs.Info, warning time.Duration, now time.Time) string {
@@ -46,8 +68,11 @@ func certificateStatus(c certs.Info, warning time.Duration, now time.Time) strin
 
 func certificateDetails(c certs.Info, status string) map[string]any {
 	details := map[string]any{
-		"status": status, "listener": c.Listener, "subject": c.Subject, "issuer": c.Issuer, "serial": c.Serial,
+		"status": status, "subject": c.Subject, "issuer": c.Issuer, "serial": c.Serial,
 		"hosts": c.Hosts, "from": c.From.UTC().Format(time.RFC3339), "until": c.Until.UTC().Format(time.RFC3339),
+	}
+	if c.Listener != "" {
+		details["listener"] = c.Listener
 	}
 	if c.Problem != "" {
 		details["problem"] = c.Problem

@@ -3,9 +3,10 @@ package telemetry
 import "github.com/gozer-gateway/gozer/internal/certs"
 
 // Certificates is the part about the listeners that speak TLS: what they show, until when,
-// and which handshakes come to nothing.
-func Certificates(stores func() []*certs.Store) Part {
+// and which handshakes come to nothing; and about what is shown to servers.
+func Certificates(stores func() []*certs.Store, outward func() []certs.Info) Part {
 	return func(e *Emitter) {
+		certificates(e, outward())
 		for _, s := range stores() {
 			if shown := s.Certificates(); len(shown) > 0 {
 				certificates(e, shown)

@@ -1,6 +1,8 @@
 package certs
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"maps"
 	"strings"
 	"sync"
@@ -10,13 +12,33 @@ import (
 
 // Info tells about a certificate in force.
 type Info struct {
-	Listener, Name, File string
+	Listener, Name, File string // Listener is empty for one that is shown to servers
 	Subject, Issuer      string
 	Serial               string // hexadecimal
 	Hosts                []string
 	From, Until          time.Time // Until is the earliest end in the chain
 	// Problem tells why the files as they are now cannot be used; empty: they can.
 	Problem string
+}
+
+// Describe tells what stands in a certificate and its chain.
+func Describe(c *tls.Certificate) Info {
+	leaf := c.Leaf
+	return Info{
+		Subject: leaf.Subject.String(), Issuer: leaf.Issuer.String(), Serial: leaf.SerialNumber.Text(16),
+		Hosts: hostsOf(leaf), From: leaf.NotBefore, Until: endOf(c),
+	}
+}
+
+// endOf is when the first certificate of a chain ends.
+func endOf(c *tls.Certificate) time.Time {
+	end := c.Leaf.NotAfter
+	for _, der := range c.Certificate[1:] {
+		if c, err := x509.ParseCertificate(der); err == nil && c.NotAfter.Before(end) {
+			end = c.NotAfter
+		}
+	}
+	return end
 }
 
 // Listener is the name that New was given.
@@ -30,12 +52,10 @@ func (s *Store) Certificates() []Info {
 	}
 	list := make([]Info, 0, len(v.entries))
 	for _, e := range v.entries {
-		leaf := e.cert.Leaf
-		list = append(list, Info{
-			Listener: s.listener, Name: e.pair.Name, File: e.pair.Certificate,
-			Subject: leaf.Subject.String(), Issuer: leaf.Issuer.String(), Serial: leaf.SerialNumber.Text(16),
-			Hosts: e.hosts(), From: leaf.NotBefore, Until: e.ends(), Problem: e.problem,
-		})
+		info := Describe(e.cert)
+		info.Listener, info.Name, info.File = s.listener, e.pair.Name, e.pair.Certificate
+		info.Hosts, info.Problem = e.hosts(), e.problem
+		list = append(list, info)
 	}
 	return list
 }

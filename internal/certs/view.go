@@ -34,16 +34,7 @@ func (e *entry) hosts() []string {
 	return hostsOf(e.cert.Leaf)
 }
 
-// ends is when the first certificate of the chain does.
-func (e *entry) ends() time.Time {
-	end := e.cert.Leaf.NotAfter
-	for _, der := range e.cert.Certificate[1:] {
-		if c, err := x509.ParseCertificate(der); err == nil && c.NotAfter.Before(end) {
-			end = c.NotAfter
-		}
-	}
-	return end
-}
+func (e *entry) ends() time.Time { return endOf(e.cert) }
 
 // authorities are those of clients as they were read. They are never changed.
 type authorities struct {

@@ -42,6 +42,9 @@ type Material struct {
 // Equal reports that both were read from the same bytes.
 func (m *Material) Equal(o *Material) bool { return m != nil && o != nil && m.digest == o.digest }
 
+// Certificate is what is shown to servers that ask; nil for none.
+func (m *Material) Certificate() *tls.Certificate { return m.pair }
+
 // Part names one of the files.
 type Part uint8
 

@@ -1,0 +1,56 @@
+package gozer
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/gozer-gateway/gozer/internal/certs"
+	"github.com/gozer-gateway/gozer/internal/tlsout"
+)
+
+// upstreamFiles are files in force of gateway.tls.
+type upstreamFiles struct {
+	name     string // of the first entry that names them
+	files    tlsout.Files
+	material *tlsout.Material
+	problem  string // of the files as they are now, while material is what they were
+}
+
+// upstreamFiles lists those of all entries, each once however many entries share them.
+func (g *Gateway) upstreamFiles() (all []upstreamFiles) {
+	s := g.snapshot.Load()
+	t := s.config.Gateway.TLS
+	seen := map[tlsout.Files]bool{}
+	add := func(name string, f tlsout.Files) {
+		if m := s.tls.materials[f]; m != nil && !seen[f] {
+			seen[f] = true
+			all = append(all, upstreamFiles{"gateway.tls." + name, f, m, g.state.tls.complaint(f)})
+		}
+	}
+	add(everyUpstream, filesOf(t.All))
+	for _, name := range slices.Sorted(maps.Keys(t.Own)) {
+		add(name, filesOf(*t.Own[name]))
+	}
+	return all
+}
+
+// clientCertificates are those that upstreams are shown.
+func (g *Gateway) clientCertificates() (all []certs.Info) {
+	for _, entry := range g.upstreamFiles() {
+		c := entry.material.Certificate()
+		if c == nil {
+			continue
+		}
+		info := certs.Describe(c)
+		info.Name, info.File, info.Problem = entry.name, entry.files.Certificate, entry.problem
+		all = append(all, info)
+	}
+	return all
+}
+
+// complaint is what has been logged about files.
+func (t *tlsState) complaint(f tlsout.Files) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.complaints[f]
+}

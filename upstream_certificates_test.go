@@ -1,0 +1,83 @@
+package gozer_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gozer-gateway/gozer"
+	"github.com/gozer-gateway/gozer/internal/certtest"
+)
+
+// wantCertificates compares the statuses in the part ssl of the health: of the whole, "", and by
+// name. All that there are have to be given.
+func wantCertificates(t *testing.T, g *gozer.Gateway, want map[string]string) {
+	t.Helper()
+	var health struct {
+		Components struct {
+			SSL struct {
+				Status  string
+				Details map[string]struct{ Status string }
+			}
+		}
+	}
+	if err := json.Unmarshal(get(t, g.Management(), "/actuator/health").Body.Bytes(), &health); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{"": health.Components.SSL.Status}
+	for name, c := range health.Components.SSL.Details {
+		got[name] = c.Status
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// What upstreams are shown ends as well. Entries that share files are shown once.
+func TestEndOfClientCertificates(t *testing.T) {
+	ca := certtest.NewCA(t, "ours")
+	long, short := ca.IssueLeaf(certtest.Leaf{Name: "edge", NotAfter: time.Now().Add(20 * time.Hour)}), ca.IssueLeaf(certtest.Leaf{Name: "edge", NotAfter: time.Now().Add(time.Hour)})
+	longCert, longKey := long.Write()
+	shortCert, shortKey := short.Write()
+	authorities := ca.Write()
+	pair := func(cert, key string) string {
+		return fmt.Sprintf("certificate: %q, certificate-private-key: %q", cert, key)
+	}
+	yaml := usersAt("management.health.ssl.certificate-validity-warning-threshold: 2h\n"+
+		fmt.Sprintf("gateway.tls: {'*': {%s}, orders: {min-version: TLSv1.3}, billing: {%s}, users: {trust-certificate: %q}}\n",
+			pair(longCert, longKey), pair(shortCert, shortKey), authorities), "one:80")
+	g := newGateway(t, yaml)
+	ends := func(p *certtest.Pair) string {
+		return strconv.FormatFloat(float64(p.Cert.NotAfter.Unix()), 'g', -1, 64)
+	}
+	wantCertificates(t, g, map[string]string{"": "WILL_EXPIRE_SOON", "gateway.tls.*": "UP", "gateway.tls.billing": "WILL_EXPIRE_SOON", "gateway.tls.users": "UP"})
+	wantSeries(t, g,
+		`gozer_certificate_ends_timestamp_seconds{listener="",name="gateway.tls.*"} `+ends(long),
+		`gozer_certificate_ends_timestamp_seconds{listener="",name="gateway.tls.billing"} `+ends(short),
+		`gozer_certificate_unusable{listener="",name="gateway.tls.billing"} 0`)
+	if err := os.WriteFile(shortKey, []byte("broken"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	reload(t, g, yaml)
+	wantCertificates(t, g, map[string]string{"": "FILES_UNUSABLE", "gateway.tls.*": "UP", "gateway.tls.billing": "FILES_UNUSABLE", "gateway.tls.users": "UP"})
+	wantSeries(t, g, `gozer_certificate_unusable{listener="",name="gateway.tls.billing"} 1`)
+	wantInManual(t, g)
+}
+
+// Authorities alone are nothing to show, until their file breaks.
+func TestAuthoritiesOfUpstreams(t *testing.T) {
+	authorities := certtest.NewCA(t, "ours").Write()
+	yaml := usersAt(fmt.Sprintf("gateway.tls.users.trust-certificate: %q\n", authorities), "one:80")
+	g := newGateway(t, yaml)
+	wantCertificates(t, g, map[string]string{"": "UP"})
+	if err := os.WriteFile(authorities, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	reload(t, g, yaml)
+	wantCertificates(t, g, map[string]string{"": "FILES_UNUSABLE", "gateway.tls.users trust-certificate": "FILES_UNUSABLE"})
+}
