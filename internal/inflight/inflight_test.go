@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -123,5 +124,49 @@ func TestDrainSaysClose(t *testing.T) {
 	defer cancel()
 	if err := s.Shutdown(ctx); err != nil {
 		t.Error(err)
+	}
+}
+
+// lateListener goes on accepting until it has been closed twice.
+type lateListener struct {
+	net.Listener
+	closes atomic.Int64
+	again  chan struct{}
+}
+
+func (l *lateListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		<-l.again
+	}
+	return c, err
+}
+
+func (l *lateListener) Close() error {
+	if l.closes.Add(1) == 2 {
+		close(l.again)
+	}
+	return l.Listener.Close()
+}
+
+// It is no failure that Drain has closed a listener which net/http has not yet let go.
+func TestShutdownRightAfterDrain(t *testing.T) {
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &held{make(chan struct{}, 1), make(chan struct{})}
+	s := inflight.NewServer(&http.Server{Handler: h, ReadHeaderTimeout: time.Minute})
+	ended := make(chan error, 1)
+	go func() { ended <- s.Serve(&lateListener{Listener: l, again: make(chan struct{})}) }()
+	ask(t, l.Addr().String(), "/")
+	<-h.arrived
+	close(h.leave)
+	s.Drain()
+	if err := s.Shutdown(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
+		t.Errorf("Serve returned %v", err)
 	}
 }

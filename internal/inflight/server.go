@@ -2,6 +2,7 @@ package inflight
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/http"
 	"sync"
@@ -65,7 +66,10 @@ func (s *Server) Drain() {
 // Shutdown is that of net/http, after Drain.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.Requests.Drain()
-	return s.Server.Shutdown(ctx)
+	if err := s.Server.Shutdown(ctx); !errors.Is(err, net.ErrClosed) { // it has not seen yet what Drain has closed
+		return err
+	}
+	return nil
 }
 
 // InFlight counts the open connections, hijacked ones excepted, the requests that wait
