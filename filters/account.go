@@ -96,11 +96,16 @@ func (c *Context) Attempted(a Attempt) {
 	c.account.attempts = append(c.account.attempts, a)
 }
 
-// Switching notes that the head of a switch of protocols goes to a client whose
-// connection has been taken over.
-func (c *Context) Switching() {
-	c.writer.committed, c.writer.status = true, http.StatusSwitchingProtocols
+// Switching notes that the head of a switch of protocols goes with that header to a
+// client whose connection has been taken over. It keeps the header.
+func (c *Context) Switching(header http.Header) {
+	c.writer.committed, c.writer.status, c.writer.switched = true, http.StatusSwitchingProtocols, header
 }
+
+// Sent returns the values of a field, by its canonical name, in the head that the client
+// was sent, with what the server has added to it. Of Date and framing, servers of net/http
+// only know what they were given. It may be called until the request has been answered.
+func (c *Context) Sent(name string) []string { return c.writer.sent(name) }
 
 // Tunnelled notes a connection that had switched protocols and has ended, with
 // the bytes that came from the client and went to it.

@@ -13,8 +13,9 @@ type writer struct {
 	http.ResponseWriter
 	committed bool
 	status    int
-	written   int64  // bytes of the body
-	echo, id  string // a field of the final response, and its value; empty for none
+	switched  http.Header // of the 101; nil without one
+	written   int64       // bytes of the body
+	echo, id  string      // a field of the final response, and its value; empty for none
 }
 
 var _ io.ReaderFrom = (*writer)(nil)
@@ -47,6 +48,23 @@ func (w *writer) SendHead(status int, header http.Header, length int64) (sent bo
 		w.commit(status)
 	}
 	return sent, err
+}
+
+// sentTeller is a client's side that knows what its head holds.
+type sentTeller interface{ SentField(name string) []string }
+
+// sent is a field of the final response, by its canonical name.
+func (w *writer) sent(name string) []string {
+	client, able := w.ResponseWriter.(sentTeller)
+	switch {
+	case !w.committed:
+		return nil
+	case w.switched != nil:
+		return w.switched[name]
+	case able:
+		return client.SentField(name)
+	}
+	return w.Header()[name]
 }
 
 func (w *writer) Write(p []byte) (int, error) {

@@ -40,8 +40,10 @@ func (t *tunnels) run(c *filters.Context, protocol string) error {
 	}
 	defer client.Close()
 	_ = client.SetDeadline(time.Time{}) // what a failure means, the first write tells
-	c.Switching()
-	if err := sendSwitch(buffered.Writer, c.Response.Header, protocol); err != nil {
+	header := c.Response.Header
+	header["Connection"], header["Upgrade"] = []string{"Upgrade"}, []string{protocol}
+	c.Switching(header)
+	if err := sendSwitch(buffered.Writer, header); err != nil {
 		return gone(c, err)
 	}
 	t.count.Opened.Add(1)
@@ -61,8 +63,8 @@ func early(buffered *bufio.Reader, client net.Conn) io.Reader {
 	return io.MultiReader(io.LimitReader(buffered, int64(n)), client)
 }
 
-func sendSwitch(w *bufio.Writer, h http.Header, protocol string) error {
-	_, _ = w.WriteString("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: " + protocol + "\r\n")
+func sendSwitch(w *bufio.Writer, h http.Header) error {
+	_, _ = w.WriteString("HTTP/1.1 101 Switching Protocols\r\n")
 	_ = h.Write(w)
 	_, _ = w.WriteString("\r\n")
 	return w.Flush() // tells of every failure before

@@ -53,6 +53,7 @@ type work struct {
 	header         http.Header
 	values         []string
 	responseHeader http.Header
+	sent           sentHead
 	out            output
 }
 
@@ -174,6 +175,7 @@ func (c *serverConn) forget() {
 	c.request = &c.plain
 	c.header = emptied(c.header)
 	c.responseHeader = emptied(c.responseHeader)
+	c.sent = sentHead{}
 	clear(c.values)
 }
 

@@ -178,6 +178,7 @@ func (w *response) tryFields(header http.Header, m message) error {
 	}
 	o.buf = head[:len(head)-len("\r\n")]
 	w.fields = len(o.buf)
+	w.conn().sent = sentHead{header: header, endToEnd: m.endToEnd, date: m.date}
 	return nil
 }
 

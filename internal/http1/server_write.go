@@ -12,10 +12,16 @@ import (
 
 // known returns the framing if it does not depend on what is still to come.
 func (w *response) known() (m message, ok bool) {
+	if w.sniff {
+		return m, false
+	}
+	return w.typed()
+}
+
+// typed is known of a response whose type need not be found out.
+func (w *response) typed() (m message, ok bool) {
 	m.length = w.length
 	switch {
-	case w.sniff:
-		return m, false
 	case noBodyStatus(w.status):
 		m.explicit = w.status == http.StatusNotModified && w.length >= 0
 		return m, true
@@ -48,8 +54,7 @@ func (w *response) streamed() message {
 
 // ended returns the framing of a body that has been written as a whole.
 func (w *response) ended() message {
-	w.sniff = false
-	if m, ok := w.known(); ok {
+	if m, ok := w.typed(); ok {
 		return m
 	}
 	switch {
@@ -58,22 +63,15 @@ func (w *response) ended() message {
 	case w.conn().head.minor == 1 && w.hasTrailers():
 		return message{framing: chunkedBody}
 	}
-	w.length = w.written
-	return message{framing: lengthBody, length: w.length}
+	return message{framing: lengthBody, length: w.written}
 }
 
 // decide completes the head and puts it in front of what has been written.
 func (w *response) decide(m message) {
+	m = w.completed(m)
 	w.decided, w.framing = true, m.framing
+	w.conn().sent.message = m
 	w.exchange.begun.Store(true)
-	m.close = w.closing && w.status != http.StatusSwitchingProtocols
-	m.keepAlive = !w.closing && w.conn().head.minor == 0
-	for _, name := range w.trailers {
-		if m.trailer == nil {
-			m.trailer = http.Header{}
-		}
-		m.trailer[name] = nil
-	}
 	o := w.out()
 	if w.fields == len(o.buf) {
 		o.buf = appendMessage(o.buf, m)
@@ -86,6 +84,19 @@ func (w *response) decide(m message) {
 	} else {
 		o.buf = append(o.buf, pending...)
 	}
+}
+
+// completed adds what a head says that does not depend on the body.
+func (w *response) completed(m message) message {
+	m.close = w.closing && w.status != http.StatusSwitchingProtocols
+	m.keepAlive = !w.closing && w.conn().head.minor == 0
+	for _, name := range w.trailers {
+		if m.trailer == nil {
+			m.trailer = http.Header{}
+		}
+		m.trailer[name] = nil
+	}
+	return m
 }
 
 // Write takes a part of the body.
@@ -141,7 +152,9 @@ func (w *response) findType(p []byte) {
 	}
 	w.sniff = false
 	o := w.out()
-	o.buf = append(append(append(o.buf, "Content-Type: "...), http.DetectContentType(p)...), "\r\n"...)
+	found := http.DetectContentType(p)
+	w.conn().sent.found = found
+	o.buf = append(append(append(o.buf, "Content-Type: "...), found...), "\r\n"...)
 	w.fields = len(o.buf)
 }
 

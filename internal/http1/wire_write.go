@@ -3,6 +3,7 @@ package http1
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -189,8 +190,10 @@ func appendMessage(dst []byte, m message) []byte {
 	switch {
 	case m.framing == chunkedBody:
 		dst = append(dst, "Transfer-Encoding: chunked\r\n"...)
-		dst = appendAnnouncement(dst, m.trailer)
-	case m.framing == lengthBody || m.framing == noBody && m.explicit:
+		if names := announcement(m.trailer); names != "" {
+			dst = append(append(append(dst, "Trailer: "...), names...), "\r\n"...)
+		}
+	case m.tellsLength():
 		dst = append(dst, "Content-Length: "...)
 		dst = append(strconv.AppendInt(dst, m.length, 10), "\r\n"...)
 	}
@@ -205,16 +208,18 @@ func appendMessage(dst []byte, m message) []byte {
 	return append(dst, "\r\n"...)
 }
 
-func appendAnnouncement(dst []byte, trailer http.Header) []byte {
-	separator := "Trailer: "
+func (m *message) tellsLength() bool {
+	return m.framing == lengthBody || m.framing == noBody && m.explicit
+}
+
+// announcement is the value of Trailer, empty without a field that may be one.
+func announcement(trailer http.Header) string {
+	var names []string
 	for name := range trailer {
 		if headers.IsToken(name) && !forbiddenTrailer(name) {
-			dst = append(append(dst, separator...), name...)
-			separator = ", "
+			names = append(names, name)
 		}
 	}
-	if separator == ", " {
-		dst = append(dst, "\r\n"...)
-	}
-	return dst
+	slices.Sort(names)
+	return strings.Join(names, ", ")
 }

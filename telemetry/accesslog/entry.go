@@ -169,6 +169,14 @@ func (e *entry) cause() string {
 	return e.log.Cause(e.Context)
 }
 
+// header is a field of the request, or of the response as it was sent.
+func (e *entry) header(h shownHeader, ofRequest bool) string {
+	if ofRequest {
+		return e.log.masked.header(h, e.Request.Header[h.name])
+	}
+	return e.log.masked.header(h, e.Sent(h.name))
+}
+
 // cipherNames spares the lists that tls.CipherSuiteName makes each time.
 func cipherNames() map[uint16]string {
 	names := map[uint16]string{}

@@ -1,7 +1,6 @@
 package accesslog
 
 import (
-	"net/http"
 	"strconv"
 	"time"
 )
@@ -31,8 +30,8 @@ func jsonLine(request, response []shownHeader) func([]byte, *entry) []byte {
 		for i := range all {
 			dst = all[i].json(dst, e)
 		}
-		dst = jsonHeaders(dst, e, `,"request_headers":{`, request, e.Request.Header)
-		dst = jsonHeaders(dst, e, `,"response_headers":{`, response, e.Writer().Header())
+		dst = jsonHeaders(dst, e, `,"request_headers":{`, request, true)
+		dst = jsonHeaders(dst, e, `,"response_headers":{`, response, false)
 		return append(dst, '}')
 	}
 }
@@ -83,14 +82,14 @@ func appendMillis(dst []byte, d time.Duration) []byte {
 	return append(dst, '.', digits[rest/100], digits[rest/10%10], digits[rest%10])
 }
 
-func jsonHeaders(dst []byte, e *entry, begin string, list []shownHeader, from http.Header) []byte {
+func jsonHeaders(dst []byte, e *entry, begin string, list []shownHeader, ofRequest bool) []byte {
 	if len(list) == 0 {
 		return dst
 	}
 	dst = append(dst, begin...)
 	first := true
 	for _, h := range list {
-		value := e.log.masked.header(h, from)
+		value := e.header(h, ofRequest)
 		if value == "" {
 			continue
 		}

@@ -2,7 +2,6 @@ package accesslog
 
 import (
 	"cmp"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -84,8 +83,7 @@ func secretHeader(name string) bool {
 }
 
 // header is the value of a field as it may be shown, several lines in one.
-func (m masked) header(h shownHeader, from http.Header) string {
-	values := from[h.name]
+func (m masked) header(h shownHeader, values []string) string {
 	switch {
 	case len(values) == 0:
 		return ""

@@ -154,11 +154,7 @@ func appendOrHyphen(dst []byte, e *entry, text string) []byte {
 func headerPart(name string, ofRequest bool) part {
 	h := shown(name)
 	return func(dst []byte, e *entry) []byte {
-		from := e.Request.Header
-		if !ofRequest {
-			from = e.Writer().Header()
-		}
-		return appendOrHyphen(dst, e, e.log.masked.header(h, from))
+		return appendOrHyphen(dst, e, e.header(h, ofRequest))
 	}
 }
 
