@@ -56,6 +56,37 @@ func TestRetriedRequestShowsItsAttempts(t *testing.T) {
 	}
 }
 
+// What a request has failed of is what its last attempt has failed of, however many there were.
+func TestErrorTypeIsThatOfTheLastAttempt(t *testing.T) {
+	silent := backendtest.Start(t, backendtest.Hang()).Addr
+	for name, tc := range map[string]struct {
+		servers, more, want string
+		attempts            int
+	}{
+		"one dead server":  {"127.0.0.1:1", ", MaxAutoRetriesNextServer: 0", "connect", 1},
+		"dead servers":     {"127.0.0.1:1,127.0.0.2:1", "", "connect", 2},
+		"one, tried again": {"127.0.0.1:1", ", MaxAutoRetries: 1, MaxAutoRetriesNextServer: 0", "connect", 2},
+		"slow servers":     {silent + "," + silent, ", ReadTimeout: 20", "timeout", 2},
+		"no TLS is spoken": {silent + "," + silent, ", IsSecure: true, ReadTimeout: 20, ConnectTimeout: 20", "tls", 2},
+		"broken, retried":  {backendtest.Start(t, backendtest.Reset()).Addr, ", MaxAutoRetries: 1, MaxAutoRetriesNextServer: 0", "broken", 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := tracing(t, "zuul.routes.users: {path: /users/**, retryable: true}\nusers.ribbon: {listOfServers: \""+tc.servers+"\""+tc.more+"}\n"+allSampled)
+			g.ask(t, "/users/1")
+			g.finish()
+			spans := g.collector.Await(t, tc.attempts+1)
+			for _, s := range spans {
+				if got := s.Attributes["error.type"]; got != tc.want || !s.Failed {
+					t.Errorf("%s: error.type is %q, want %q", s.Kind, got, tc.want)
+				}
+			}
+			if len(spans) != tc.attempts+1 {
+				t.Errorf("%d spans, want %d", len(spans), tc.attempts+1)
+			}
+		})
+	}
+}
+
 // What happens above the attempts is on the span of the request.
 func TestCommandsOnTheSpan(t *testing.T) {
 	const fallback = "gateway.fallback.users: {status: 203, body: sorry}\n"

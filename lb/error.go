@@ -45,6 +45,19 @@ func (e *Error) Error() string {
 // Unwrap gives the error of the last attempt.
 func (e *Error) Unwrap() error { return e.Err }
 
+// Last is the kind of the last failure, also where Kind only says that the tries were
+// used up.
+func (e *Error) Last() Kind {
+	n := len(e.Attempts)
+	if n > 0 && (e.Kind == NumberOfRetriesExceeded || e.Kind == NumberOfRetriesNextServerExceeded) {
+		return e.Attempts[n-1].Kind
+	}
+	return e.Kind
+}
+
+// Cause is a word for what has failed at last.
+func (e *Error) Cause() string { return CauseOf(e.Last(), e.Err) }
+
 // Timeout reports that the last attempt, whatever the Kind of the whole, ended for lack of time.
 func (e *Error) Timeout() bool {
 	last := e.Kind

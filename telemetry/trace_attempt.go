@@ -53,7 +53,7 @@ func (a *attempt) Inject(h http.Header) {
 }
 
 func (a *attempt) Failed(status int, kind lb.Kind, err error) {
-	what := kind.Cause()
+	what := lb.CauseOf(kind, err)
 	if err == nil {
 		what = strconv.Itoa(status)
 	}

@@ -136,7 +136,7 @@ func errorType(c *filters.Context) string {
 		return strings.ToLower(failure.Outcome.String())
 	}
 	if failure, ok := errors.AsType[*lb.Error](c.Err); ok {
-		return failure.Kind.Cause()
+		return failure.Cause()
 	}
 	return ""
 }

@@ -15,7 +15,7 @@ const readTimedOut = "com.netflix.zuul.exception.ZuulException: Hystrix Readed t
 // compat is the mapping of zuul.md 8.3 for Zuul's default HTTP client.
 func compat(c *filters.Context, command *ribboncmd.Error, call *lb.Error) Answer {
 	switch {
-	case call != nil && lastKind(call) == lb.ServerThrottled:
+	case call != nil && call.Last() == lb.ServerThrottled:
 		return Answer{http.StatusServiceUnavailable, lb.ServerThrottled.String()}
 	case command == nil && c.Out.URL != nil:
 		return Answer{http.StatusInternalServerError, urlCause(call)}
@@ -23,11 +23,11 @@ func compat(c *filters.Context, command *ribboncmd.Error, call *lb.Error) Answer
 		return Answer{http.StatusInternalServerError, command.Outcome.String()}
 	case call == nil:
 		return Answer{http.StatusInternalServerError, ribboncmd.Failure.String()}
-	case lastKind(call) == lb.NoServer:
+	case call.Last() == lb.NoServer:
 		return Answer{http.StatusInternalServerError, lb.General.String()}
 	case c.Retryable:
 		return Answer{http.StatusInternalServerError, ribboncmd.Failure.String()}
-	case lastKind(call) == lb.ReadTimeout:
+	case call.Last() == lb.ReadTimeout:
 		return Answer{http.StatusGatewayTimeout, readTimedOut}
 	}
 	return Answer{http.StatusInternalServerError, lb.General.String()}
@@ -35,7 +35,7 @@ func compat(c *filters.Context, command *ribboncmd.Error, call *lb.Error) Answer
 
 // urlCause is the text of the exception, which names the upstream's address.
 func urlCause(call *lb.Error) string {
-	if lastKind(call) == lb.ReadTimeout {
+	if call.Last() == lb.ReadTimeout {
 		return "Read timed out"
 	}
 	return call.Err.Error()

@@ -43,7 +43,7 @@ func calledStatus(call *lb.Error) int {
 	if errors.Is(call, http1.ErrPoolExhausted) {
 		return http.StatusServiceUnavailable
 	}
-	switch lastKind(call) {
+	switch call.Last() {
 	case lb.NoServer, lb.ClientThrottled, lb.ServerThrottled:
 		return http.StatusServiceUnavailable
 	case lb.SocketTimeout, lb.ReadTimeout:
@@ -56,16 +56,4 @@ func calledStatus(call *lb.Error) int {
 		return http.StatusGatewayTimeout
 	}
 	return http.StatusBadGateway
-}
-
-// lastKind looks behind a kind that only says that the tries were used up.
-func lastKind(call *lb.Error) lb.Kind {
-	switch call.Kind {
-	case lb.NumberOfRetriesExceeded, lb.NumberOfRetriesNextServerExceeded:
-		if n := len(call.Attempts); n > 0 {
-			return call.Attempts[n-1].Kind
-		}
-	default: // says itself what happened
-	}
-	return call.Kind
 }
