@@ -24,10 +24,15 @@ func Main(opts ...Option) {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	ctx := untilSignal(context.Background(), signals, os.Exit)
+	surviveReaders()
 	relaxCollector()
 	cli := command{out: os.Stdout, err: os.Stderr, options: opts}
 	os.Exit(cli.execute(ctx, os.Args[1:]))
 }
+
+// surviveReaders makes writing to an output whose reader has gone a mere error. Go ends the
+// process otherwise. To ignore the signal would do the same to the programs that are started.
+func surviveReaders() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
 
 // relaxCollector lets the heap grow to two and a half times what is alive before it is
 // collected, unless the environment says otherwise (decision 5).
