@@ -87,6 +87,50 @@ func TestErrorTypeIsThatOfTheLastAttempt(t *testing.T) {
 	}
 }
 
+// A body that breaks off is a failure of its server, also of the attempt; one that its
+// client does not want to the end is not.
+func TestBodyThatBreaksOffOnTheSpans(t *testing.T) {
+	hold := make(chan struct{})
+	defer close(hold)
+	answers := http.NewServeMux()
+	answers.Handle("/cut", backendtest.Cut("half of it", 10))
+	answers.HandleFunc("/silent", func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, "first")
+		_ = http.NewResponseController(w).Flush()
+		select {
+		case <-r.Context().Done():
+		case <-hold:
+		}
+	})
+	upstream := backendtest.Start(t, answers).Addr
+	for _, route := range []string{"users", "away"} {
+		for target, want := range map[string]struct{ root, attempt string }{"/cut": {"broken", "broken"}, "/silent": {"client_gone", ""}} {
+			t.Run(route+target, func(t *testing.T) {
+				g := tracing(t, usersAt(allSampled, upstream)+"zuul.routes.away: {path: /away/**, url: \"http://"+upstream+"\"}\n")
+				conn := connect(t, strings.TrimPrefix(g.url, "http://"))
+				_, _ = io.WriteString(conn, "GET /"+route+target+" HTTP/1.1\r\nHost: g\r\n\r\n")
+				res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, _ = io.ReadAtLeast(res.Body, make([]byte, 100), 5) // then it breaks off, or we do
+				conn.Close()
+				res.Body.Close()
+				otlptest.Eventually(t, func() bool { return gozer.TraceStats(g.Gateway).Waiting == 2 })
+				g.finish()
+				spans := g.collector.Await(t, 2)
+				root, attempt := otlptest.Only(t, spans, "server"), otlptest.Only(t, spans, "client")
+				if got := root.Attributes["error.type"]; got != want.root || root.Failed != (want.attempt != "") {
+					t.Errorf("server: error.type %q, failed %v", got, root.Failed)
+				}
+				if got := attempt.Attributes["error.type"]; got != want.attempt || attempt.Failed != (want.attempt != "") {
+					t.Errorf("client: error.type %q, failed %v", got, attempt.Failed)
+				}
+			})
+		}
+	}
+}
+
 // What happens above the attempts is on the span of the request.
 func TestCommandsOnTheSpan(t *testing.T) {
 	const fallback = "gateway.fallback.users: {status: 203, body: sorry}\n"

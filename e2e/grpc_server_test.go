@@ -129,7 +129,12 @@ func call(ctx context.Context, c *grpc.ClientConn, method, message string, opts 
 // talk opens a stream in both directions.
 func talk(ctx context.Context, t *testing.T, c *grpc.ClientConn) grpc.ClientStream {
 	t.Helper()
-	s, err := c.NewStream(ctx, &grpc.StreamDesc{ClientStreams: true, ServerStreams: true}, "/greeter/Talk")
+	return talkTo(ctx, t, c, "/greeter/Talk")
+}
+
+func talkTo(ctx context.Context, t *testing.T, c *grpc.ClientConn, method string) grpc.ClientStream {
+	t.Helper()
+	s, err := c.NewStream(ctx, &grpc.StreamDesc{ClientStreams: true, ServerStreams: true}, method)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -56,6 +56,14 @@ func (e *FilterError) Unwrap() error { return e.Err }
 // example "pre:PreDecorationFilter" (zuul.md 1.3).
 func (e *FilterError) Cause() string { return string(e.Phase) + ":" + e.Filter }
 
+// BodyError is the failure of an answer's body after its head: it broke off, or had
+// another length than announced.
+type BodyError struct{ Err error }
+
+func (e *BodyError) Error() string { return e.Err.Error() }
+
+func (e *BodyError) Unwrap() error { return e.Err }
+
 // PanicError is the failure of a filter that panicked. The panic stops at the
 // filter: the request fails with 500 and no other request is harmed.
 type PanicError struct {

@@ -27,7 +27,7 @@ func (c *Context) CleanTrailer() {
 func (c *Context) EndsInTrailer() bool {
 	res := c.Response
 	return res != nil && c.Committed() && !c.Aborted() && res.Body != nil && res.ContentLength < 0 &&
-		grpc.IsCall(c.Request.Method, c.Request.Header) && grpc.IsContent(res.Header)
+		c.IsCall() && grpc.IsContent(res.Header)
 }
 
 // received is what an upstream has answered, whose trailer may be there only when

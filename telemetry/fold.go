@@ -1,6 +1,11 @@
 package telemetry
 
-import "net/http"
+import (
+	"net/http"
+	"sync/atomic"
+
+	"github.com/gozer-gateway/gozer/internal/grpc"
+)
 
 // What a request names freely is folded into a few values, so that no client makes
 // series (C221).
@@ -55,4 +60,29 @@ func classIndex(status int) int {
 		return 0
 	}
 	return status / 100
+}
+
+// callCounts are calls by grpc-status: the codes in order, then other codes, then none.
+type callCounts [numCodes + 2]atomic.Int64
+
+const numCodes = int(grpc.Unauthenticated) + 1
+
+func callIndex(code int, told bool) int {
+	switch {
+	case !told:
+		return numCodes + 1
+	case code < 0 || code >= numCodes:
+		return numCodes
+	}
+	return code
+}
+
+func callName(i int) string {
+	switch i {
+	case numCodes:
+		return "other"
+	case numCodes + 1:
+		return "none"
+	}
+	return grpc.Code(i).String()
 }

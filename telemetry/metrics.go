@@ -165,6 +165,9 @@ func (o *Observer) End(c *filters.Context) {
 		s.in.Add(a.BytesIn)
 		s.out.Add(a.BytesOut)
 	}
+	if c.IsCall() {
+		counts.called(c.CallStatus())
+	}
 	for i := range a.Attempts {
 		o.attempt(c, &a.Attempts[i])
 	}

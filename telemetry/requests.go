@@ -59,6 +59,13 @@ func (*Observer) route(e *Emitter, r *routeCounts, now time.Time) {
 		e.Counter("gozer_http_server_request_body_bytes_total", "Bytes of request bodies read from clients.", float64(t.in), labels...)
 		e.Counter("gozer_http_server_response_body_bytes_total", "Bytes of response bodies handed to clients' connections.", float64(t.out), labels...)
 	}
+	if calls := r.calls.Load(); calls != nil {
+		for i := range calls {
+			if n := calls[i].Load(); n > 0 {
+				e.Counter("gozer_grpc_server_calls_total", "gRPC calls by the status that their clients were sent.", float64(n), labelRoute, r.id, "grpc_status", callName(i))
+			}
+		}
+	}
 	if longest > 0 {
 		e.Gauge("gozer_http_server_request_duration_max_seconds", "The longest request of the last one to two minutes.", longest.Seconds(), labelRoute, r.id)
 	}

@@ -10,6 +10,7 @@ const noRoute = "_none"
 type routeCounts struct {
 	id     string
 	series atomic.Pointer[routeSeries]
+	calls  atomic.Pointer[callCounts] // nil before the first gRPC call
 }
 
 type routeSeries [numMethods][numClasses]atomic.Pointer[histogram]
@@ -27,6 +28,16 @@ func (r *routeCounts) of(method, class int, s *Settings) *histogram {
 	}
 	slot.CompareAndSwap(nil, newHistogram(s.ServerBuckets))
 	return slot.Load()
+}
+
+// called counts a gRPC call that has ended, or not as far as its client was told.
+func (r *routeCounts) called(code int, told bool) {
+	all := r.calls.Load()
+	if all == nil {
+		r.calls.CompareAndSwap(nil, new(callCounts))
+		all = r.calls.Load()
+	}
+	all[callIndex(code, told)].Add(1)
 }
 
 // each visits the combinations that there have been.

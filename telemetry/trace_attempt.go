@@ -2,6 +2,7 @@ package telemetry
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/gozer-gateway/gozer/internal/grpc"
 	"github.com/gozer-gateway/gozer/lb"
 )
 
@@ -77,33 +79,81 @@ func (a *attempt) Answered(resp *http.Response) {
 		a.span.SetAttributes(semconv.ErrorTypeKey.String(strconv.Itoa(resp.StatusCode)))
 		a.span.SetStatus(codes.Error, "")
 	}
+	open := &answered{a.span, resp}
 	switch {
-	case a.routed && a.request.hold(a.span):
+	case a.routed && a.request.hold(open):
 	case resp.Body == nil || resp.StatusCode == http.StatusSwitchingProtocols:
-		a.span.End()
+		open.end("")
 	default:
-		resp.Body = &tracedBody{ReadCloser: resp.Body, span: a.span}
+		resp.Body = &tracedBody{ReadCloser: resp.Body, answered: open}
 	}
+}
+
+// answered is the span of an attempt whose response has begun.
+type answered struct {
+	span trace.Span
+	resp *http.Response
+}
+
+// end ends the span with the response. broke is a word for why that broke off, empty if it
+// did not.
+func (a *answered) end(broke string, how ...trace.SpanEndOption) {
+	code, told := a.callStatus(broke == "")
+	if told {
+		a.span.SetAttributes(callAttributes(code)...)
+	}
+	if broke == "" && told && code != grpc.OK {
+		broke = nameOf(code)
+	}
+	if broke != "" {
+		a.span.SetAttributes(semconv.ErrorTypeKey.String(broke))
+		a.span.SetStatus(codes.Error, "")
+	}
+	a.span.End(how...)
+}
+
+// callStatus is how a gRPC call has ended. whole says that the body has been read, and with
+// it the trailer.
+func (a *answered) callStatus(whole bool) (grpc.Code, bool) {
+	if !grpc.IsContent(a.resp.Header) {
+		return 0, false
+	}
+	if code, told := grpc.Ended(a.resp.Header); told || !whole {
+		return code, told
+	}
+	return grpc.Ended(a.resp.Trailer)
 }
 
 // tracedBody ends a span when the body ends or is closed.
 type tracedBody struct {
 	io.ReadCloser
-	span trace.Span
-	once sync.Once
+	answered *answered
+	once     sync.Once
 }
 
 func (b *tracedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if err != nil {
-		b.once.Do(func() { b.span.End() })
+		b.once.Do(func() { b.answered.end(breakOf(b.answered.resp, err)) })
 	}
 	return n, err
+}
+
+// breakOf is a word for the end of a body that is not its good one.
+func breakOf(resp *http.Response, err error) string {
+	if errors.Is(err, io.EOF) {
+		return ""
+	}
+	ctx := context.Background()
+	if resp.Request != nil {
+		ctx = resp.Request.Context()
+	}
+	return lb.Direct(ctx, "", err).Cause()
 }
 
 // Close closes the body first: it may have to wait.
 func (b *tracedBody) Close() error {
 	err := b.ReadCloser.Close()
-	b.once.Do(func() { b.span.End() })
+	b.once.Do(func() { b.answered.end("") })
 	return err
 }

@@ -12,6 +12,7 @@ import (
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 
 	"github.com/gozer-gateway/gozer/filters"
+	"github.com/gozer-gateway/gozer/internal/grpc"
 	"github.com/gozer-gateway/gozer/lb"
 )
 
@@ -109,8 +110,8 @@ func hostPort(authority string) (host string, port int) {
 }
 
 // outcomeAttributes are known when the response has been sent.
-func outcomeAttributes(c *filters.Context) []attribute.KeyValue {
-	a := make([]attribute.KeyValue, 0, 6)
+func outcomeAttributes(c *filters.Context, failed bool) []attribute.KeyValue {
+	a := make([]attribute.KeyValue, 0, 8)
 	if c.Route != nil {
 		a = append(a, semconv.HTTPRoute(c.Route.FullPath), routeKey.String(c.Route.ID))
 	}
@@ -125,9 +126,19 @@ func outcomeAttributes(c *filters.Context) []attribute.KeyValue {
 	if status > 0 {
 		a = append(a, semconv.HTTPResponseStatusCode(status))
 	}
+	code, isCall := c.CallStatus()
+	if isCall {
+		a = append(a, callAttributes(grpc.Code(code))...)
+	}
 	kind := errorType(c)
-	if kind == "" && status >= 500 {
+	switch {
+	case kind != "" || !failed:
+	case status >= 500:
 		kind = strconv.Itoa(status)
+	case isCall:
+		kind = nameOf(grpc.Code(code))
+	default:
+		kind = "_OTHER"
 	}
 	if kind != "" {
 		a = append(a, semconv.ErrorTypeKey.String(kind))

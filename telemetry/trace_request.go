@@ -12,6 +12,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/gozer-gateway/gozer/filters"
+	"github.com/gozer-gateway/gozer/internal/grpc"
 	"github.com/gozer-gateway/gozer/lb"
 	"github.com/gozer-gateway/gozer/ribboncmd"
 )
@@ -28,8 +29,8 @@ type request struct {
 	debug  bool // B3's
 
 	mu       sync.Mutex
-	ended    bool       // guarded by mu
-	answered trace.Span // guarded by mu; the attempt whose response goes to the client
+	ended    bool      // guarded by mu
+	answered *answered // guarded by mu; of the attempt whose response goes to the client
 }
 
 type keyOfRequest struct{}
@@ -70,21 +71,21 @@ func (r *request) AfterFunc(f func()) (stop func() bool) {
 
 // hold keeps the span of an attempt open for as long as the request takes. It returns
 // false when that is over, or has a span to hold already.
-func (r *request) hold(span trace.Span) bool {
+func (r *request) hold(a *answered) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.ended || r.answered != nil {
 		return false
 	}
-	r.answered = span
+	r.answered = a
 	return true
 }
 
-func (r *request) end() (answered trace.Span) {
+func (r *request) end() *answered {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.ended, answered = true, r.answered
-	return answered
+	r.ended = true
+	return r.answered
 }
 
 // End ends the spans of a request whose response has been sent, or cut short.
@@ -97,16 +98,17 @@ func (*Tracer) End(c *filters.Context) {
 		return
 	}
 	now := trace.WithTimestamp(time.Now())
-	if answered := r.end(); answered != nil {
-		answered.End(now)
+	if attempt := r.end(); attempt != nil {
+		attempt.end(failureOfBody(c), now)
 	}
 	pattern := ""
 	if c.Route != nil {
 		pattern = c.Route.FullPath
 	}
 	r.span.SetName(spanName(c.Request.Method, pattern))
-	r.span.SetAttributes(outcomeAttributes(c)...)
-	if failed, why := failureOf(c); failed {
+	failed, why := failureOf(c)
+	r.span.SetAttributes(outcomeAttributes(c, failed)...)
+	if failed {
 		r.span.SetStatus(codes.Error, why)
 	}
 	r.span.End(now)
@@ -115,10 +117,22 @@ func (*Tracer) End(c *filters.Context) {
 // failureOf judges as the semantic conventions do: what the client has done wrong is no
 // failure of a server.
 func failureOf(c *filters.Context) (failed bool, why string) {
-	if c.Err != nil && !errors.Is(c.Err, filters.ErrClientGone) && (c.Cut() || c.Aborted() || c.Status() >= 500) {
-		return true, clipped(c.Err.Error(), maxText)
+	code, isCall := c.CallStatus()
+	failed = c.Status() >= 500 || isCall && serversFault(grpc.Code(code))
+	if c.Err == nil || errors.Is(c.Err, filters.ErrClientGone) {
+		return failed, ""
 	}
-	return c.Status() >= 500, ""
+	return failed || c.Cut() || c.Aborted(), clipped(c.Err.Error(), maxText)
+}
+
+// failureOfBody is a word for why the answer's body broke off, empty if it did not or if
+// the client had left.
+func failureOfBody(c *filters.Context) string {
+	body, ok := errors.AsType[*filters.BodyError](c.Err)
+	if !ok || c.Request.Context().Err() != nil {
+		return ""
+	}
+	return lb.Direct(c.Request.Context(), "", body.Err).Cause()
 }
 
 // errorType is what an attribute says about a failure: a word out of a small set.
@@ -138,7 +152,7 @@ func errorType(c *filters.Context) string {
 	if failure, ok := errors.AsType[*lb.Error](c.Err); ok {
 		return failure.Cause()
 	}
-	return ""
+	return failureOfBody(c)
 }
 
 // Failed notes on the span of the request what its command, or one that a filter has

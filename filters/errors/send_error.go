@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/gozer-gateway/gozer/filters"
-	"github.com/gozer-gateway/gozer/internal/grpc"
 	"github.com/gozer-gateway/gozer/lb"
 	"github.com/gozer-gateway/gozer/ribboncmd"
 )
@@ -56,7 +55,7 @@ func (f *sendError) ShouldFilter(c *filters.Context) bool {
 
 func (f *sendError) Run(c *filters.Context) error {
 	f.ran.Set(c, true)
-	call := grpc.IsCall(c.Request.Method, c.Request.Header)
+	call := c.IsCall()
 	mapping := f.settings.Mapping
 	if call {
 		mapping = Mapping{} // Zuul had no calls

@@ -42,7 +42,7 @@ func (f *sendResponse) stream(c *filters.Context, length int64) error {
 		n, err := c.Response.Body.Read(*buf)
 		if length >= 0 {
 			if left -= int64(n); left < 0 {
-				return errTooLong
+				return &filters.BodyError{Err: errTooLong}
 			}
 		}
 		if werr := pass(w, (*buf)[:n], err == nil && left != 0 && n < len(*buf)); werr != nil {
@@ -96,7 +96,7 @@ func pass(w http.ResponseWriter, p []byte, flushing bool) error {
 // negative when the length was not known.
 func complete(left int64) error {
 	if left > 0 {
-		return errTooShort
+		return &filters.BodyError{Err: errTooShort}
 	}
 	return nil
 }
@@ -107,7 +107,7 @@ func failed(c *filters.Context, err error) error {
 	if errors.Is(c.Request.Context().Err(), context.Canceled) {
 		return gone(c, err)
 	}
-	return fmt.Errorf("post: reading the response body: %w", err)
+	return &filters.BodyError{Err: fmt.Errorf("post: reading the response body: %w", err)}
 }
 
 // gone says who has ended the response: the client, unless it was the gateway itself.

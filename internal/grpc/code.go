@@ -20,8 +20,9 @@ const (
 // Code is a grpc-status.
 type Code int
 
-// The codes that the gateway itself gives.
+// The codes that the gateway itself gives or judges by.
 const (
+	OK                Code = 0
 	Cancelled         Code = 1
 	Unknown           Code = 2
 	DeadlineExceeded  Code = 4
@@ -30,6 +31,7 @@ const (
 	Unimplemented     Code = 12
 	Internal          Code = 13
 	Unavailable       Code = 14
+	DataLoss          Code = 15
 	Unauthenticated   Code = 16
 )
 

@@ -49,6 +49,7 @@ func allFields() []field {
 		{name: "query", text: (*entry).query},
 		{name: "protocol", text: func(e *entry) string { return e.Request.Proto }},
 		{name: "status", num: (*entry).status},
+		{name: "grpc_status", num: (*entry).callStatus},
 		{name: "bytes_in", num: func(e *entry) int64 { return e.account.BytesIn }},
 		{name: "bytes_out", num: func(e *entry) int64 { return e.account.BytesOut }},
 		{name: "took_ms", took: func(e *entry) time.Duration { return e.account.Took }},
@@ -144,6 +145,13 @@ func (e *entry) cipher() string {
 		return ""
 	}
 	return e.log.ciphers[e.Request.TLS.CipherSuite]
+}
+
+func (e *entry) callStatus() int64 {
+	if code, told := e.CallStatus(); told {
+		return int64(code)
+	}
+	return absent
 }
 
 // clientGone is nginx's status for a client that did not wait for an answer.
