@@ -99,3 +99,6 @@ func LogOpenTelemetry(log *slog.Logger) (end func()) { return logOpenTelemetry(l
 
 // OpenTelemetryHandler is what it logs by.
 func OpenTelemetryHandler(log *slog.Logger) slog.Handler { return &complaints{log: log} }
+
+// RenewTLS is what Run does when files of gateway.tls have changed.
+func (g *Gateway) RenewTLS() { g.renewTLS() }

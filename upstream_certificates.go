@@ -24,7 +24,7 @@ func (g *Gateway) upstreamFiles() (all []upstreamFiles) {
 	add := func(name string, f tlsout.Files) {
 		if m := s.tls.materials[f]; m != nil && !seen[f] {
 			seen[f] = true
-			all = append(all, upstreamFiles{"gateway.tls." + name, f, m, g.state.tls.complaint(f)})
+			all = append(all, upstreamFiles{upstreamEntry(name), f, m, g.state.tls.complaint(f)})
 		}
 	}
 	add(everyUpstream, filesOf(t.All))

@@ -59,8 +59,9 @@ func (t *tlsState) tally(key string) *tlsout.Tally {
 	return t.tallies[key]
 }
 
-// material reads files. Broken ones leave what was read from them before, if anything was.
-func (g *Gateway) material(f tlsout.Files) (*tlsout.Material, error) {
+// material reads the files of an entry. Broken ones leave what was read from them before, if
+// anything was.
+func (g *Gateway) material(entry string, f tlsout.Files) (*tlsout.Material, error) {
 	t := g.state.tls
 	m, err := f.Load()
 	t.mu.Lock()
@@ -70,7 +71,7 @@ func (g *Gateway) material(f tlsout.Files) (*tlsout.Material, error) {
 	case err == nil && m.Equal(old):
 		m = old
 	case err != nil && old != nil:
-		g.complain(f, err)
+		g.complain(entry, f, err)
 		return old, nil
 	}
 	delete(t.complaints, f)
@@ -78,10 +79,10 @@ func (g *Gateway) material(f tlsout.Files) (*tlsout.Material, error) {
 }
 
 // complain logs once what is wrong with files; the state's lock is held.
-func (g *Gateway) complain(f tlsout.Files, err error) {
+func (g *Gateway) complain(entry string, f tlsout.Files, err error) {
 	if text := err.Error(); g.state.tls.complaints[f] != text {
 		g.state.tls.complaints[f] = text
-		g.options.logger.Error("certificates of upstreams not renewed, the old ones stay", "error", err)
+		g.options.logger.Error("certificates of upstreams not renewed, the old ones stay", "for", entry, "error", err)
 	}
 }
 
@@ -105,12 +106,15 @@ func (g *Gateway) secure(s *snapshot) error {
 
 const everyUpstream = "*"
 
+// upstreamEntry is how messages call the entry of a name.
+func upstreamEntry(name string) string { return "gateway.tls." + name }
+
 func (g *Gateway) readFiles(s *snapshot, name string, u config.UpstreamTLS) (problems []config.Finding) {
 	files := filesOf(u)
 	if files == (tlsout.Files{}) || s.tls.materials[files] != nil {
 		return nil
 	}
-	m, err := g.material(files)
+	m, err := g.material(upstreamEntry(name), files)
 	if err == nil {
 		s.tls.materials[files] = m
 	}
@@ -128,7 +132,7 @@ func fileFinding(cfg *config.Config, name string, e *tlsout.FileError) config.Fi
 	f := config.Finding{Severity: config.Error, Message: e.Error()}
 	part := [...]string{"trust-certificate", "certificate", "certificate-private-key"}[e.Part]
 	for _, entry := range []string{name, everyUpstream} {
-		f.Key = "gateway.tls." + entry + "." + part
+		f.Key = upstreamEntry(entry) + "." + part
 		if f.Position = cfg.Place(f.Key); f.Position != (config.Position{}) {
 			break
 		}
@@ -172,19 +176,20 @@ func (g *Gateway) renewTLS() {
 	g.reload.Lock()
 	defer g.reload.Unlock()
 	before := g.snapshot.Load()
-	changed := false
-	for files, old := range before.tls.materials {
-		m, err := g.material(files)
-		changed = changed || err == nil && m != old
+	var changed []string
+	for _, entry := range g.upstreamFiles() {
+		if m, err := g.material(entry.name, entry.files); err == nil && m != entry.material {
+			changed = append(changed, entry.name)
+		}
 	}
-	if !changed {
+	if len(changed) == 0 {
 		return
 	}
 	if err := g.replace(before.config); err != nil {
 		g.options.logger.Error("certificates of upstreams not renewed, the old ones stay", "error", err)
 		return
 	}
-	g.options.logger.Info("certificates of upstreams renewed")
+	g.options.logger.Info("certificates of upstreams renewed", "for", strings.Join(changed, ", "))
 }
 
 // followTLS renews certificates when their files change, until ctx ends.

@@ -49,6 +49,32 @@ func TestReloadWithBrokenCertificates(t *testing.T) {
 	}
 }
 
+// The log names whose files are meant: that some are renewed says nothing of others.
+func TestRenewalIsLoggedByEntry(t *testing.T) {
+	ca := certtest.NewCA(t, "ours")
+	users, orders := ca.Write(), ca.Write()
+	yaml := usersAt(fmt.Sprintf("gateway.tls: {users: {trust-certificate: %q}, orders: {trust-certificate: %q}}\n", users, orders), "one:80")
+	logger, lines := messages(16)
+	g := newGateway(t, yaml, gozer.WithLogger(logger))
+	for _, step := range []struct {
+		file    string
+		content []byte
+		want    string
+	}{
+		{users, []byte("broken"), `level=ERROR msg="certificates of upstreams not renewed, the old ones stay" for=gateway.tls.users error="` + users},
+		{orders, certtest.NewCA(t, "new").PEM, `level=INFO msg="certificates of upstreams renewed" for=gateway.tls.orders`},
+	} {
+		if err := os.WriteFile(step.file, step.content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		g.RenewTLS()
+		if line := <-lines; !strings.Contains(line, step.want) || len(lines) > 0 {
+			t.Errorf("%s, and %d further lines, want %s", line, len(lines), step.want)
+		}
+	}
+	wantCertificates(t, g, map[string]string{"": "FILES_UNUSABLE", "gateway.tls.users trust-certificate": "FILES_UNUSABLE"})
+}
+
 func TestFailedSessionsAreLoggedOnceAMinute(t *testing.T) {
 	var l gozer.FailureLog
 	now := time.Now()
