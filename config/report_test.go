@@ -40,6 +40,17 @@ func TestReport(t *testing.T) {
 	}
 }
 
+// multiplied stands for nine times as many values from line to line; nobody should wait
+// until all of it is read.
+const multiplied = `a: &a [x,x,x,x,x,x,x,x,x]
+b: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]
+c: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]
+d: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]
+e: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d]
+f: &f [*e,*e,*e,*e,*e,*e,*e,*e,*e]
+g: &g [*f,*f,*f,*f,*f,*f,*f,*f,*f]
+`
+
 // TestFiles is the part of case C202 that is about the file itself.
 func TestFiles(t *testing.T) {
 	dir := t.TempDir()
@@ -51,6 +62,7 @@ func TestFiles(t *testing.T) {
 		{"C202 good document, broken document", "server.port: 1\n---\na: [\n", "broken YAML"},
 		{"binary", "\x00\x01\x02", "broken YAML"},
 		{"circular anchor", "a: &a [*a]", "nested too deeply"},
+		{"aliases that multiply", multiplied, ":6: error: f: aliases stand for too many values"},
 		{"list", "- a", "found a list"},
 	} {
 		t.Run(row.name, func(t *testing.T) {

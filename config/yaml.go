@@ -12,18 +12,22 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Bounds that no honest file reaches. Aliases multiply, so what they stand for counts.
+// Bounds that no honest file reaches. Aliases multiply, so what they stand for has one of its
+// own.
 const (
-	maxDepth = 64
-	maxNodes = 4_000_000
+	maxDepth   = 64
+	maxNodes   = 4_000_000
+	maxAliased = 100_000
 )
 
 // reader turns YAML into nodes and reports what YAML itself allows to go wrong.
 type reader struct {
-	file   string
-	report *Report
-	nodes  int
-	path   []string // keys above what is being read
+	file    string
+	report  *Report
+	nodes   int
+	alias   *yaml.Node // the outermost that is being followed
+	aliased int        // nodes that aliases stand for
+	path    []string   // keys above what is being read
 }
 
 // documents gives the tables of a file. After broken YAML it gives none: half a file
@@ -93,19 +97,23 @@ func (r *reader) key(names ...string) string {
 
 // convert gives nil when a bound was passed, which has been reported then.
 func (r *reader) convert(y *yaml.Node, depth int) *node {
-	at := Position{r.file, y.Line}
-	if r.nodes++; depth > maxDepth || r.nodes > maxNodes {
-		if r.nodes <= maxNodes {
-			r.nodes = maxNodes // one report is enough
-			r.report.errorf(r.key(), at, "nested too deeply, or too many values")
-		}
+	if r.nodes++; r.nodes > maxNodes {
 		return nil
+	}
+	if r.alias != nil {
+		r.aliased++
+	}
+	switch {
+	case r.aliased > maxAliased:
+		return r.refuse(r.alias, "aliases stand for too many values")
+	case depth > maxDepth || r.nodes == maxNodes:
+		return r.refuse(y, "nested too deeply, or too many values")
 	}
 	switch y.Kind {
 	case yaml.DocumentNode:
 		return r.convert(y.Content[0], depth+1)
 	case yaml.AliasNode:
-		return r.convert(y.Alias, depth+1)
+		return r.follow(y, depth)
 	case yaml.SequenceNode:
 		return r.sequence(y, depth)
 	case yaml.MappingNode:
@@ -113,6 +121,21 @@ func (r *reader) convert(y *yaml.Node, depth int) *node {
 	default:
 		return r.scalar(y)
 	}
+}
+
+// refuse reports that a bound is passed, once, and ends the reading.
+func (r *reader) refuse(y *yaml.Node, why string) *node {
+	r.nodes = maxNodes
+	r.report.errorf(r.key(), Position{r.file, y.Line}, "%s", why)
+	return nil
+}
+
+func (r *reader) follow(y *yaml.Node, depth int) *node {
+	if r.alias == nil {
+		r.alias = y
+		defer func() { r.alias = nil }()
+	}
+	return r.convert(y.Alias, depth+1)
 }
 
 func (r *reader) scalar(y *yaml.Node) *node {
