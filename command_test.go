@@ -15,6 +15,7 @@ import (
 
 	"github.com/gozer-gateway/gozer"
 	"github.com/gozer-gateway/gozer/internal/backendtest"
+	"github.com/gozer-gateway/gozer/internal/certtest"
 )
 
 // file writes a configuration.
@@ -33,6 +34,8 @@ func TestCommandLine(t *testing.T) {
 	odd := file(t, "zuul.ignored-patterns: [/ok, '/a/{']\ngateway.fallback.users: {status: 204, body: x}\n"+
 		"management.endpoints.web.exposure: {include: 'health, env', exclude: 'beans, helth, *'}\n"+
 		"gateway.service-route-mapper: {service-pattern: '(?<a>x)', route-pattern: '${b}'}\n")
+	certificate, key := certtest.NewCA(t, "ca").Issue("g.test").Write()
+	pair := []string{"--set", "server.ssl.certificate=" + certificate, "--set", "server.ssl.certificate-private-key=" + key}
 	healthy := backendtest.Start(t, says("{}"))
 	ill := backendtest.Start(t, backendtest.Answer(http.StatusServiceUnavailable, "{}"))
 	dead := backendtest.Start(t, says("{}"))
@@ -71,6 +74,10 @@ func TestCommandLine(t *testing.T) {
 		{"check places mappers", []string{"check", "--config", odd}, 1, odd + ":4: error: gateway.service-route-mapper.route-pattern: ", ""},
 		{"check knows Spring's endpoints", []string{"check", "--config", odd}, 1, odd + `:3: warning: management.endpoints.web.exposure.include: "env" is an endpoint of Spring that is not served; there are circuitbreakers, filters, health, hystrix.stream, info, loggers, metrics, prometheus, refresh, routes, servers`, ""},
 		{"check knows its endpoints", []string{"check", "--config", odd}, 1, odd + `:3: warning: management.endpoints.web.exposure.exclude: "helth" is no endpoint; there are`, ""},
+		{
+			"check wants authorities once", append([]string{"check", "--config", good, "--set", "server.ssl.client-auth=need"}, pair...),
+			1, "--set: error: server.ssl.client-auth: needs server.ssl.trust-certificate: the authorities that clients' certificates are from\n1 error, 0 warnings", "",
+		},
 		{"check counts endpoints", []string{"check", "--config", odd}, 1, "3 errors, 2 warnings", ""},
 		{"check without a file", []string{"check", "--config", good + "x"}, 1, "cannot be read", ""},
 		{"run refuses a bad file", []string{"--config", bad}, 1, "", "gateway.yaml:1: error: server.prot: unknown key"},

@@ -128,6 +128,9 @@ func certificateErrors(cfg *config.Config, listener string, err error) error {
 	var all []error
 	for _, problem := range separate(err) {
 		key := listener + ".trust-certificate"
+		if cfg.Place(key) == (config.Position{}) {
+			key = listener + ".client-auth" // which asks for it
+		}
 		if pair, ok := errors.AsType[*certs.Error](problem); ok && pair.Name != "" {
 			key = pair.Name + ".certificate"
 			if _, blamed := errors.AsType[*pemfile.KeyError](problem); blamed {

@@ -23,7 +23,7 @@ func Validate(cfg *config.Config, report *config.Report, opts ...Option) {
 			addRouteProblem(cfg, report, config.Error, route.Problem)
 			continue
 		}
-		report.AddError("", config.Position{}, problem)
+		addProblem(report, problem)
 	}
 	checkRegistryPort(cfg, report)
 	warnOfServletFilters(cfg, report)
@@ -31,6 +31,24 @@ func Validate(cfg *config.Config, report *config.Report, opts ...Option) {
 	warnOfFallbackHeaders(cfg, report)
 	for _, warning := range s.warnings {
 		addRouteProblem(cfg, report, config.Warning, warning)
+	}
+}
+
+// addProblem adds what is wrong with a setting, unless the report has an error about the same
+// one already: what is built of it fails for that reason, and can say less well why.
+func addProblem(report *config.Report, problem error) {
+	settings, ok := errors.AsType[*config.SettingsError](problem)
+	if !ok {
+		report.AddError("", config.Position{}, problem)
+		return
+	}
+	known := report.Findings()
+	for _, found := range settings.Findings {
+		if !slices.ContainsFunc(known, func(f config.Finding) bool {
+			return f.Severity == config.Error && f.Key == found.Key && f.Position == found.Position
+		}) {
+			report.Add(found)
+		}
 	}
 }
 

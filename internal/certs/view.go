@@ -70,7 +70,12 @@ func (e *entry) renew(pair Pair) (*entry, error) {
 	return &entry{pair: pair, cert: e.cert, stamps: e.stamps, problem: err.Error()}, nil
 }
 
+var errNoAuthorities = errors.New("a file of the authorities that clients' certificates are from is needed")
+
 func (a *authorities) renew(file string) (*authorities, error) {
+	if file == "" {
+		return nil, &Error{"", errNoAuthorities}
+	}
 	now := stampsOf(file)
 	if a != nil && a.problem == "" && a.stamps.same(now) {
 		return a, nil
