@@ -57,17 +57,19 @@ func (s *snapshot) open(contexts *filters.Contexts, w http.ResponseWriter, r *ht
 	return c
 }
 
+// path judges the path of a request. What is refused has its raw form all the same, for
+// whoever tells of it.
 func (s *snapshot) path(r *http.Request) (routing.Path, error) {
-	if r.Method == http.MethodConnect || r.Method == http.MethodTrace {
-		return routing.Path{}, filters.Refuse(http.StatusMethodNotAllowed, "Method not allowed")
-	}
 	raw := rawPath(r)
+	if r.Method == http.MethodConnect || r.Method == http.MethodTrace {
+		return routing.Path{Raw: raw}, filters.Refuse(http.StatusMethodNotAllowed, "Method not allowed")
+	}
 	if raw == everything && r.Method == http.MethodOptions {
 		return routing.Path{Raw: raw, Clean: raw}, nil
 	}
 	path, err := routing.ParsePath(raw, s.paths)
 	if err != nil {
-		return path, &filters.StatusError{Status: http.StatusBadRequest, Cause: "Unsafe path", Err: err}
+		return routing.Path{Raw: raw}, &filters.StatusError{Status: http.StatusBadRequest, Cause: "Unsafe path", Err: err}
 	}
 	if bad := strings.IndexFunc(r.URL.RawQuery, notInQuery); bad >= 0 {
 		return path, filters.Refuse(http.StatusBadRequest, "Invalid character in query")

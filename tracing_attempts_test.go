@@ -131,6 +131,24 @@ func TestBodyThatBreaksOffOnTheSpans(t *testing.T) {
 	}
 }
 
+// What is refused for its path shows that path.
+func TestRefusedPathsOnTheSpan(t *testing.T) {
+	for request, want := range map[string]string{
+		"GET /users/..%2fx?a=1": "/users/..%2fx", "GET /users/%00": "/users/%00", "GET http://g/users/..%2fx": "/users/..%2fx", "TRACE /users/1": "/users/1",
+	} {
+		g := tracing(t, usersAt(allSampled, "127.0.0.1:1"))
+		conn := connect(t, strings.TrimPrefix(g.url, "http://"))
+		_, _ = io.WriteString(conn, request+" HTTP/1.1\r\nHost: g\r\nConnection: close\r\n\r\n")
+		if answer, err := io.ReadAll(conn); err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 40") {
+			t.Errorf("%s: %q, %v", request, answer, err)
+		}
+		g.finish()
+		if got := otlptest.Only(t, g.collector.Await(t, 1), "server").Attributes["url.path"]; got != want {
+			t.Errorf("%s: url.path %q", request, got)
+		}
+	}
+}
+
 // What happens above the attempts is on the span of the request.
 func TestCommandsOnTheSpan(t *testing.T) {
 	const fallback = "gateway.fallback.users: {status: 203, body: sorry}\n"

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -170,6 +171,19 @@ func TestReason(t *testing.T) {
 	s.Failed("read: connection reset by peer")
 	if n := s.Counts().Failures["gone"]; n != 2 {
 		t.Errorf("%d are gone", n)
+	}
+}
+
+// docs/tls.md has a row for each reason.
+func TestReasonsAreInTheManual(t *testing.T) {
+	page, err := os.ReadFile("../../docs/tls.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, reason := range certs.Reasons() {
+		if !strings.Contains(string(page), "\n| `"+reason+"` |") {
+			t.Errorf("docs/tls.md lacks %s", reason)
+		}
 	}
 }
 
