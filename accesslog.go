@@ -59,8 +59,8 @@ func failure(c *filters.Context) string {
 }
 
 // logRefused tells of what never became a request.
-func (g *Gateway) logRefused(remote string, why *http1.Error) {
+func (g *Gateway) logRefused(r http1.Refusal) {
 	if log := g.snapshot.Load().accessLog; log != nil {
-		log.Refused(remote, why.Status, why.Reason)
+		log.Refused(accesslog.Refusal{Remote: r.Remote, Status: r.Status, Header: r.Header, BytesOut: int64(len(r.Body)), Reason: r.Reason})
 	}
 }

@@ -44,9 +44,9 @@ func (g *Gateway) http2Settings(handler http.Handler) h2.Settings {
 }
 
 // refusedHTTP2 counts a request that did not become one, and logs it.
-func (g *Gateway) refusedHTTP2(remote string, why *http1.Error) {
-	g.state.http2.Add(*why)
-	g.logRefused(remote, why)
+func (g *Gateway) refusedHTTP2(r http1.Refusal) {
+	g.state.http2.Add(*r.Error)
+	g.logRefused(r)
 }
 
 // withHTTP2 lets the native engine hand connections over that turn out to speak

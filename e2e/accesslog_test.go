@@ -2,9 +2,11 @@ package e2e_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -73,6 +75,25 @@ func TestAccessLogOfRefusals(t *testing.T) {
 	g := startGateway(t, "zuul.routes: {}\n"+strings.ReplaceAll(quickLog, "FILE", file))
 	g.wire("GET", "GET /x HTTP/1.1\r\nHost: g.test\r\nX: a\x00b\r\n\r\n").wantStatus(t, http.StatusBadRequest)
 	wantLines(t, logLines(t, file, 1)[0], []string{`"client":"127.0.0.1"`, `"status":400`, `"cause":"`})
+}
+
+// It tells the truth about what was sent, and about the connection's end.
+func TestAccessLogOfWhatRefusalsSend(t *testing.T) {
+	t.Parallel()
+	if os.Getenv(engineVariable) == "nethttp" {
+		t.Skip("net/http does not tell")
+	}
+	file := filepath.Join(t.TempDir(), "access.log")
+	g := startGateway(t, "zuul.routes: {}\n"+strings.ReplaceAll(strings.Replace(quickLog, "enabled", `format: pattern, pattern: "%s %B %X %{Content-Length}o %{Content-Type}o %{Connection}o %{Date}o", enabled`, 1), "FILE", file))
+	for at, request := range []string{"GARBAGE\r\n\r\n", "GET /" + strings.Repeat("x", 20000) + " HTTP/1.1\r\nHost: g\r\n\r\n"} {
+		a := g.wire("GET", request)
+		want := fmt.Sprintf("%d %d - %d %s close %s", a.Status, len(a.Body), len(a.Body), a.Header.Get("Content-Type"), a.Header.Get("Date"))
+		if line := logLines(t, file, at+1)[at]; line != want || a.Status < 400 {
+			t.Errorf("logged %s, want %s", line, want)
+		}
+	}
+	a := g.wire("GET", "GET /x HTTP/1.1\r\nHost: g.test\r\nConnection: keep-alive\r\n\r\n")
+	wantLines(t, logLines(t, file, 3)[2], []string{"404 " + strconv.Itoa(len(a.Body)) + " + "})
 }
 
 // So has a request in HTTP/2 that is refused before any filter runs.

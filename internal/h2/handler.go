@@ -3,10 +3,10 @@ package h2
 import (
 	"context"
 	"crypto/tls"
+	"io"
 	"maps"
 	"net"
 	"net/http"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -53,10 +53,16 @@ func (s *Settings) handler() http.Handler {
 		}
 		if err := s.check(r); err != nil {
 			s.Log.Debug("request refused", "client", r.RemoteAddr, "error", err)
-			if s.Refused != nil {
-				s.Refused(r.RemoteAddr, err)
+			answer := http1.Refuse(r.RemoteAddr, err)
+			if r.Method == http.MethodHead {
+				answer.Body = ""
 			}
-			refuse(w, err)
+			if s.Refused != nil {
+				s.Refused(answer)
+			}
+			maps.Copy(w.Header(), answer.Header)
+			w.WriteHeader(answer.Status)
+			_, _ = io.WriteString(w, answer.Body) // the client's loss
 			return
 		}
 		s.serve(w, r)
@@ -98,14 +104,4 @@ func sendInterim(w http.ResponseWriter, status int, header http.Header) {
 	w.WriteHeader(status)
 	clear(own)
 	maps.Copy(own, before)
-}
-
-// refuse answers as internal/http1 does.
-func refuse(w http.ResponseWriter, e *http1.Error) {
-	h := w.Header()
-	h.Set("Content-Type", "text/plain; charset=utf-8")
-	text := strconv.Itoa(e.Status) + " " + http.StatusText(e.Status) + ": " + e.Reason + "\n"
-	h.Set("Content-Length", strconv.Itoa(len(text)))
-	w.WriteHeader(e.Status)
-	_, _ = w.Write([]byte(text))
 }

@@ -10,8 +10,8 @@ import (
 
 // Settings are those of a [Server]. Unless a field says otherwise, 0 stands for no limit.
 type Settings struct {
-	// Refused hears of requests that the handler does not: their peer, and why. Nil: nobody does.
-	Refused func(remote string, why *http1.Error)
+	// Refused hears of requests that the handler does not. Nil: nobody does.
+	Refused func(http1.Refusal)
 
 	// Streams is how many requests a connection may have open at a time. A client that opens more
 	// has them refused. 0: 100.

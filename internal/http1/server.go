@@ -63,9 +63,9 @@ type Server struct {
 	// is counted.
 	Count *ServerCount
 
-	// Refused hears of each message that the server refused by itself, and from whom it
-	// came, on the connection's goroutine. Nil: nobody does.
-	Refused func(remote string, why *Error)
+	// Refused hears of each message that the server refuses by itself, on the connection's
+	// goroutine. Nil: nobody does.
+	Refused func(Refusal)
 
 	// HandshakeFailed hears of TLS handshakes that have failed, on the goroutine of their
 	// connection. Nil: nobody does.

@@ -147,11 +147,12 @@ func (c *serverConn) refuse(err error) {
 		return
 	}
 	c.server.Count.answer(*refused)
+	answer := c.refusal(refused)
 	if c.server.Refused != nil {
-		c.server.Refused(c.remote, refused)
+		c.server.Refused(answer)
 	}
 	c.server.log.Debug("request refused", "client", c.remote, "error", refused)
-	if c.out.refusal(refused) == nil {
+	if c.out.refuse(answer) == nil {
 		c.linger(c.conn)
 	}
 }
@@ -163,7 +164,7 @@ func (c *serverConn) turnAway() {
 	_ = c.conn.SetDeadline(time.Now().Add(tick)) // fails on a closed connection
 	if _, secure := c.conn.(*tls.Conn); !secure {
 		c.work = newWork(c)
-		_ = c.out.refusal(&Error{http.StatusServiceUnavailable, "too many connections"}) // best effort
+		_ = c.out.refuse(c.refusal(&Error{http.StatusServiceUnavailable, "too many connections"})) // best effort
 	}
 }
 

@@ -1,10 +1,6 @@
 package http1
 
-import (
-	"net"
-	"net/http"
-	"strconv"
-)
+import "net"
 
 // largestWrite is how much is given to the connection at a time, so that a slow
 // client that takes something now and then is not taken for a stalled one.
@@ -118,18 +114,4 @@ func (c *serverConn) endWrite(err error) error {
 	}
 	c.cancel()
 	return &WriteError{err}
-}
-
-// refusal sends the answer to something that is no request.
-func (o *output) refusal(e *Error) error {
-	o.begin()
-	defer o.end()
-	text := strconv.Itoa(e.Status) + " " + http.StatusText(e.Status) + ": " + e.Reason + "\n"
-	header := http.Header{"Content-Type": {"text/plain; charset=utf-8"}}
-	m := message{framing: lengthBody, length: int64(len(text)), close: true, date: o.conn.server.clock.date()}
-	head, err := appendResponseHead(o.buf, e.Status, header, m)
-	if err != nil {
-		return err
-	}
-	return o.write(append(head, text...))
 }

@@ -23,13 +23,14 @@ type entry struct {
 
 // field is a fact about a request under its name in JSON, which is also that of
 // %{name}r in a pattern. Exactly one of the functions is set; an empty text, a
-// negative number and an invalid address stand for a fact that there is not.
+// negative number, an invalid address and false stand for a fact that there is not.
 type field struct {
 	name string
 	text func(*entry) string
 	num  func(*entry) int64
 	took func(*entry) time.Duration
 	addr func(*entry) netip.Addr
+	flag func(*entry) bool
 }
 
 const absent = -1
@@ -67,7 +68,7 @@ func allFields() []field {
 		{name: "tls", text: (*entry).tlsVersion},
 		{name: "cipher", text: (*entry).cipher},
 		{name: "cause", text: (*entry).cause},
-		{name: "cut", text: (*entry).cut},
+		{name: "cut", flag: func(e *entry) bool { return e.Aborted() }},
 		{name: "user_agent", text: func(e *entry) string { return e.Request.Header.Get("User-Agent") }},
 		{name: "referer", text: (*entry).referer},
 	}
@@ -192,14 +193,6 @@ func cipherNames() map[uint16]string {
 		names[suite.ID] = suite.Name
 	}
 	return names
-}
-
-// cut says that the client did not get all of the response.
-func (e *entry) cut() string {
-	if e.Aborted() {
-		return "true"
-	}
-	return ""
 }
 
 func (e *entry) traced(which int) string {

@@ -65,6 +65,10 @@ func (f *member) json(dst []byte, e *entry) []byte {
 		if took := f.took(e); took >= 0 {
 			return appendMillis(append(dst, f.key...), took)
 		}
+	case f.flag != nil:
+		if f.flag(e) {
+			return append(append(dst, f.key...), "true"...)
+		}
 	default:
 		if addr := f.addr(e); addr.IsValid() {
 			dst = append(append(dst, f.key...), '"')
@@ -83,22 +87,22 @@ func appendMillis(dst []byte, d time.Duration) []byte {
 }
 
 func jsonHeaders(dst []byte, e *entry, begin string, list []shownHeader, ofRequest bool) []byte {
-	if len(list) == 0 {
-		return dst
-	}
-	dst = append(dst, begin...)
-	first := true
+	none := len(dst)
 	for _, h := range list {
 		value := e.header(h, ofRequest)
 		if value == "" {
 			continue
 		}
-		if !first {
+		if len(dst) == none {
+			dst = append(dst, begin...)
+		} else {
 			dst = append(dst, ',')
 		}
-		first = false
 		dst = append(appendJSON(dst, h.name), ':')
 		dst = appendJSON(dst, shortened(value, e.log.MaxField))
+	}
+	if len(dst) == none {
+		return dst
 	}
 	return append(dst, '}')
 }

@@ -112,24 +112,29 @@ func (l *Log) End(c *filters.Context) {
 
 // Refused writes the line of a message that the server refused by itself, of which
 // nothing is known but whom it came from.
-func (l *Log) Refused(remote string, status int, reason string) {
-	r := &http.Request{Header: http.Header{}, URL: &url.URL{}, RemoteAddr: remote}
-	c := filters.NewContext(&answered{}, r, routing.Path{}, time.Now())
-	c.Writer().WriteHeader(status)
-	l.write(entry{Context: c, log: l, origin: filters.Origin{Addr: c.Origin().Addr}, refused: reason})
+func (l *Log) Refused(why Refusal) {
+	r := &http.Request{Header: http.Header{}, URL: &url.URL{}, RemoteAddr: why.Remote}
+	c := filters.NewContext(answered{why.Header}, r, routing.Path{}, time.Now())
+	c.Writer().WriteHeader(why.Status)
+	account := filters.Account{BytesOut: why.BytesOut}
+	l.write(entry{Context: c, log: l, account: account, origin: filters.Origin{Addr: c.Origin().Addr}, refused: why.Reason})
+}
+
+// Refusal is an answer of the server's own.
+type Refusal struct {
+	Remote   string
+	Status   int
+	Header   http.Header
+	BytesOut int64 // of the body
+	Reason   string
 }
 
 // answered is the client of a request that has been answered elsewhere.
 type answered struct{ header http.Header }
 
-func (a *answered) Header() http.Header {
-	if a.header == nil {
-		a.header = http.Header{}
-	}
-	return a.header
-}
-func (*answered) Write(p []byte) (int, error) { return len(p), nil }
-func (*answered) WriteHeader(int)             {}
+func (a answered) Header() http.Header       { return a.header }
+func (answered) Write(p []byte) (int, error) { return len(p), nil }
+func (answered) WriteHeader(int)             {}
 
 func (l *Log) write(e entry) {
 	w := l.work.Get().(*work)

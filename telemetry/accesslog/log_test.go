@@ -45,6 +45,11 @@ func written(t *testing.T, s accesslog.Settings, tell func(*accesslog.Log)) stri
 	return line
 }
 
+var refusal = accesslog.Refusal{
+	Remote: "192.0.2.9:1", Status: http.StatusBadRequest, BytesOut: 9, Reason: "bare CR",
+	Header: http.Header{"Connection": {"close"}, "Content-Type": {"text/plain"}},
+}
+
 func line(t *testing.T, s accesslog.Settings, c *filters.Context) string {
 	t.Helper()
 	return written(t, s, func(l *accesslog.Log) { l.Begin(c); l.End(c) })
@@ -148,7 +153,7 @@ func TestSecretsInURLs(t *testing.T) {
 // What is no HTTP has no request line, and a method is cut like everything else.
 func TestRequestLine(t *testing.T) {
 	s := accesslog.Settings{Format: accesslog.Common, MaxField: 4}
-	if got := written(t, s, func(l *accesslog.Log) { l.Refused("192.0.2.9:1", 400, "no HTTP") }); !strings.HasSuffix(got, `] "-" 400 -`) {
+	if got := written(t, s, func(l *accesslog.Log) { l.Refused(refusal) }); !strings.HasSuffix(got, `] "-" 400 9`) {
 		t.Error(got)
 	}
 	c := filtertest.New(t, "GET /", filtertest.RemoteAddr("192.0.2.9:4711"))
@@ -241,13 +246,40 @@ func TestOutcomes(t *testing.T) {
 			c.Abort()
 			l.End(c)
 		}, "192.0.2.9 GET 200 - true X"},
-		"a message that was refused": {func(_ *testing.T, l *accesslog.Log) { l.Refused("192.0.2.9:1", 400, "bare CR") }, "192.0.2.9 - 400 bare CR - +"},
+		"a message that was refused": {func(_ *testing.T, l *accesslog.Log) { l.Refused(refusal) }, "192.0.2.9 - 400 bare CR - -"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := written(t, s, func(l *accesslog.Log) { row.tell(t, l) }); got != row.want {
 				t.Errorf("got %s, want %s", got, row.want)
 			}
 		})
+	}
+}
+
+// What there is not is left out of JSON, also where all that was asked for is missing.
+func TestJSONOfOddRequests(t *testing.T) {
+	s := accesslog.Settings{Format: accesslog.JSON, RequestHeaders: []string{"X-Absent"}, ResponseHeaders: []string{"Content-Type", "X-Absent"}}
+	cut := filtertest.New(t, "GET /x")
+	cut.Abort()
+	for name, row := range map[string]struct {
+		tell func(l *accesslog.Log)
+		want map[string]any
+	}{
+		"refused": {func(l *accesslog.Log) { l.Refused(refusal) }, map[string]any{
+			"response_headers": map[string]any{"Content-Type": "text/plain"}, "bytes_out": 9.0, "cause": "bare CR", "request_headers": nil, "cut": nil,
+		}},
+		"cut": {func(l *accesslog.Log) { l.End(cut) }, map[string]any{"cut": true, "request_headers": nil, "response_headers": nil}},
+	} {
+		text := written(t, s, row.tell)
+		var got map[string]any
+		if err := json.Unmarshal([]byte(text), &got); err != nil {
+			t.Fatal(err, text)
+		}
+		for member, want := range row.want {
+			if diff := cmp.Diff(want, got[member]); diff != "" {
+				t.Errorf("%s: %s: -want +got\n%s", name, member, diff)
+			}
+		}
 	}
 }
 

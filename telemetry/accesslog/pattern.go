@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/gozer-gateway/gozer/internal/headers"
 )
 
 // part appends one piece of a line.
@@ -136,6 +138,10 @@ func (f *field) plain(dst []byte, e *entry) []byte {
 		if took := f.took(e); took >= 0 {
 			return appendMillis(dst, took)
 		}
+	case f.flag != nil:
+		if f.flag(e) {
+			return append(dst, "true"...)
+		}
 	default:
 		if addr := f.addr(e); addr.IsValid() {
 			return addr.AppendTo(dst)
@@ -190,7 +196,7 @@ func connection(dst []byte, e *entry) []byte {
 	switch {
 	case e.Aborted() || e.Request.Context().Err() != nil:
 		return append(dst, 'X')
-	case e.Request.Close:
+	case e.Request.Close || headers.Lists(e.Sent("Connection"), "close"):
 		return append(dst, '-')
 	}
 	return append(dst, '+')
