@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -21,6 +22,8 @@ import (
 
 // ledger is an observer that writes down what it is told.
 type ledger struct {
+	patience time.Duration // it looks after that
+
 	mu    sync.Mutex
 	begun int
 	ended []seenRequest
@@ -42,6 +45,9 @@ func (l *ledger) Begin(*filters.Context) {
 }
 
 func (l *ledger) End(c *filters.Context) {
+	if l.patience > 0 {
+		<-time.After(l.patience)
+	}
 	a := c.Account()
 	s := seenRequest{Service: c.ServiceID, Status: c.Status(), In: a.BytesIn, Out: a.BytesOut, Tunnel: a.Tunnel > 0, took: a}
 	if c.Route != nil {
@@ -127,6 +133,20 @@ func raw(t *testing.T, addr, text string) string {
 		t.Fatal(err)
 	}
 	return string(got)
+}
+
+// What one observer takes its time for is not what the next one sees.
+func TestObserversAreToldOfTheSameTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		first, second := &ledger{patience: time.Second}, &ledger{}
+		yaml := "zuul.routes.a: {path: /**, url: 'forward:/local'}\nmanagement.server.port: -1\n"
+		g := newGateway(t, yaml, gozer.WithObserver(first, second))
+		g.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/x", http.NoBody))
+		one, two := first.wait(t, 1)[0].took, second.wait(t, 1)[0].took
+		if one.Took != two.Took || one.Took >= time.Second {
+			t.Errorf("%v and %v", one.Took, two.Took)
+		}
+	})
 }
 
 func TestObserversAreToldOfEveryRequest(t *testing.T) {

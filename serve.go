@@ -24,6 +24,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.chain.Serve(c)
 	finish(c)
 	g.log(c)
+	c.End()
 	for _, o := range s.observers {
 		o.End(c)
 	}

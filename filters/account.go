@@ -19,7 +19,8 @@ type Observer interface {
 
 // Account is what a request has come to. It is valid as long as its Context.
 type Account struct {
-	// Took is the time from Context.Start until now.
+	// Took is the time from Context.Start until now, for observers of its end that until the
+	// last filter had run.
 	Took time.Duration
 
 	// Pre, Route, Post and Error are the times spent in those phases, the error
@@ -73,18 +74,36 @@ type account struct {
 	tunnel                  time.Duration
 	attempts                []Attempt
 	unkept                  int
+	ended                   bool
+	took                    time.Duration // if it has ended
 }
 
 // Account tells what the request has come to so far.
 func (c *Context) Account() Account {
 	a := &c.account
 	return Account{
-		Took: time.Since(c.Start),
+		Took: c.took(),
 		Pre:  a.pre, Route: a.route, Post: a.post, Error: a.error,
 		BytesIn: c.read() + a.in, BytesOut: c.writer.written + a.out,
 		Attempts: a.attempts, Unkept: a.unkept,
 		Tunnel: a.tunnel,
 	}
+}
+
+// End fixes Took. The front door calls it when the request has been answered, so that its
+// observers read no clock and tell of the same time.
+func (c *Context) End() {
+	c.account.ended, c.account.took = true, c.passed
+	if len(c.executions) == 0 {
+		c.account.took = time.Since(c.Start)
+	}
+}
+
+func (c *Context) took() time.Duration {
+	if c.account.ended {
+		return c.account.took
+	}
+	return time.Since(c.Start)
 }
 
 // Attempted notes an attempt that has ended. Route filters call it.

@@ -25,6 +25,7 @@ func serversFault(code grpc.Code) bool {
 	switch code {
 	case grpc.Unknown, grpc.DeadlineExceeded, grpc.Unimplemented, grpc.Internal, grpc.Unavailable, grpc.DataLoss:
 		return true
+	default:
+		return false
 	}
-	return false
 }

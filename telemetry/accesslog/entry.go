@@ -17,8 +17,10 @@ type entry struct {
 	log     *Log
 	account filters.Account
 	origin  filters.Origin
-	second  *second
 	refused string // why the server refused it by itself; "" if it did not
+
+	times times  // these two are kept for the next request
+	line  []byte // only their memory
 }
 
 // field is a fact about a request under its name in JSON, which is also that of
@@ -39,8 +41,8 @@ const absent = -1
 func allFields() []field {
 	return []field{
 		{name: "request_id", text: func(e *entry) string { return e.RequestID }},
-		{name: "trace_id", text: func(e *entry) string { return e.traced(0) }},
-		{name: "span_id", text: func(e *entry) string { return e.traced(1) }},
+		{name: "trace_id", text: func(e *entry) string { trace, _ := e.trace(); return trace }},
+		{name: "span_id", text: func(e *entry) string { _, span := e.trace(); return span }},
 		{name: "client", addr: func(e *entry) netip.Addr { return e.origin.Addr }},
 		{name: "peer", text: (*entry).peer},
 		{name: "method", text: func(e *entry) string { return e.Request.Method }},
@@ -69,7 +71,7 @@ func allFields() []field {
 		{name: "cipher", text: (*entry).cipher},
 		{name: "cause", text: (*entry).cause},
 		{name: "cut", flag: func(e *entry) bool { return e.Aborted() }},
-		{name: "user_agent", text: func(e *entry) string { return e.Request.Header.Get("User-Agent") }},
+		{name: "user_agent", text: (*entry).userAgent},
 		{name: "referer", text: (*entry).referer},
 	}
 }
@@ -195,13 +197,25 @@ func cipherNames() map[uint16]string {
 	return names
 }
 
-func (e *entry) traced(which int) string {
+func (e *entry) trace() (trace, span string) {
 	if e.log.Trace == nil {
-		return ""
+		return "", ""
 	}
-	ids := [2]string{}
-	ids[0], ids[1] = e.log.Trace(e.Context)
-	return ids[which]
+	return e.log.Trace(e.Context)
 }
 
-func (e *entry) referer() string { return e.log.masked.url(e.Request.Header.Get("Referer")) }
+func (e *entry) userAgent() string { return first(e.Request.Header["User-Agent"]) }
+
+func (e *entry) referer() string {
+	if referer := first(e.Request.Header["Referer"]); referer != "" {
+		return e.log.masked.url(referer)
+	}
+	return ""
+}
+
+func first(values []string) string {
+	if len(values) == 0 {
+		return ""
+	}
+	return values[0]
+}

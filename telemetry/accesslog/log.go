@@ -49,7 +49,7 @@ type Log struct {
 	ciphers map[uint16]string
 	line    func(dst []byte, e *entry) []byte
 	writer  *Writer
-	work    sync.Pool // of *work
+	entries sync.Pool
 }
 
 var _ filters.Observer = (*Log)(nil)
@@ -58,7 +58,7 @@ var _ filters.Observer = (*Log)(nil)
 // pattern.
 func New(s Settings, w *Writer) (*Log, error) {
 	l := &Log{Settings: s, masked: masked(s.MaskedParameters), ciphers: cipherNames(), writer: w}
-	l.work.New = func() any { return &work{} }
+	l.entries.New = func() any { return &entry{log: l} }
 	switch s.Format {
 	case JSON:
 		l.line = jsonLine(shownHeaders(s.RequestHeaders), shownHeaders(s.ResponseHeaders))
@@ -98,16 +98,11 @@ func shownHeaders(names []string) []shownHeader {
 // Begin does nothing.
 func (l *Log) Begin(*filters.Context) {}
 
-// work is what making a line takes.
-type work struct {
-	entry
-	last second
-	line []byte
-}
-
 // End writes the line of a request.
 func (l *Log) End(c *filters.Context) {
-	l.write(entry{Context: c, log: l, account: c.Account(), origin: c.Origin()})
+	e := l.entries.Get().(*entry)
+	e.Context, e.account, e.origin = c, c.Account(), c.Origin()
+	l.write(e)
 }
 
 // Refused writes the line of a message that the server refused by itself, of which
@@ -116,8 +111,9 @@ func (l *Log) Refused(why Refusal) {
 	r := &http.Request{Header: http.Header{}, URL: &url.URL{}, RemoteAddr: why.Remote}
 	c := filters.NewContext(answered{why.Header}, r, routing.Path{}, time.Now())
 	c.Writer().WriteHeader(why.Status)
-	account := filters.Account{BytesOut: why.BytesOut}
-	l.write(entry{Context: c, log: l, account: account, origin: filters.Origin{Addr: c.Origin().Addr}, refused: why.Reason})
+	e := l.entries.Get().(*entry)
+	e.Context, e.origin.Addr, e.refused, e.account.BytesOut = c, c.Origin().Addr, why.Reason, why.BytesOut
+	l.write(e)
 }
 
 // Refusal is an answer of the server's own.
@@ -136,12 +132,9 @@ func (a answered) Header() http.Header       { return a.header }
 func (answered) Write(p []byte) (int, error) { return len(p), nil }
 func (answered) WriteHeader(int)             {}
 
-func (l *Log) write(e entry) {
-	w := l.work.Get().(*work)
-	w.entry = e
-	w.second = &w.last
-	w.line = append(l.line(w.line[:0], &w.entry), '\n')
-	l.writer.Write(w.line)
-	w.entry = entry{}
-	l.work.Put(w)
+func (l *Log) write(e *entry) {
+	e.line = append(l.line(e.line[:0], e), '\n')
+	l.writer.Write(e.line)
+	e.Context, e.account, e.origin, e.refused = nil, filters.Account{}, filters.Origin{}, ""
+	l.entries.Put(e)
 }

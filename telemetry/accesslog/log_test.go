@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"encoding/json"
 	"errors"
+	"io"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -21,12 +22,12 @@ import (
 	"github.com/gozer-gateway/gozer/telemetry/accesslog"
 )
 
-// written gives the line of a request, as it gets to its destination.
-func written(t *testing.T, s accesslog.Settings, tell func(*accesslog.Log)) string {
+// written gives the lines of requests, as they get to their destination.
+func written(t *testing.T, s accesslog.Settings, tell func(*accesslog.Log)) []string {
 	t.Helper()
 	var out strings.Builder
 	w := accesslog.NewWriter(&out, slog.New(slog.DiscardHandler))
-	w.Configure(accesslog.Destination{Buffer: 1 << 20, Interval: time.Hour})
+	w.Configure(accesslog.Destination{Buffer: 1 << 30, Interval: time.Hour})
 	if s.MaxField == 0 {
 		s.MaxField = 2048
 	}
@@ -38,11 +39,16 @@ func written(t *testing.T, s accesslog.Settings, tell func(*accesslog.Log)) stri
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	w.Run(ctx)
-	line, rest, _ := strings.Cut(out.String(), "\n")
-	if rest != "" {
-		t.Errorf("more than a line: %q", rest)
+	return strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+}
+
+func oneLine(t *testing.T, s accesslog.Settings, tell func(*accesslog.Log)) string {
+	t.Helper()
+	all := written(t, s, tell)
+	if len(all) != 1 {
+		t.Errorf("not one line: %q", all)
 	}
-	return line
+	return all[0]
 }
 
 var refusal = accesslog.Refusal{
@@ -52,13 +58,13 @@ var refusal = accesslog.Refusal{
 
 func line(t *testing.T, s accesslog.Settings, c *filters.Context) string {
 	t.Helper()
-	return written(t, s, func(l *accesslog.Log) { l.Begin(c); l.End(c) })
+	return oneLine(t, s, func(l *accesslog.Log) { l.Begin(c); l.End(c) })
 }
 
 // served is a request that two servers were asked for.
-func served(t *testing.T) *filters.Context {
-	t.Helper()
-	c := filtertest.New(t, "GET http://g.test/api/users/1?x=1&token=hunter2",
+func served(tb testing.TB) *filters.Context {
+	tb.Helper()
+	c := filtertest.New(tb, "GET http://g.test/api/users/1?x=1&token=hunter2",
 		filtertest.RemoteAddr("192.0.2.9:4711"), filtertest.Header("User-Agent", "curl/8"), filtertest.Header("Authorization", "Bearer hunter2"),
 		filtertest.Header("Referer", "http://r.test/a?Token=hunter2&y=1"), filtertest.Header("X-Tenant", "acme"),
 		filtertest.Route(&routing.Route{ID: "users"}))
@@ -153,7 +159,7 @@ func TestSecretsInURLs(t *testing.T) {
 // What is no HTTP has no request line, and a method is cut like everything else.
 func TestRequestLine(t *testing.T) {
 	s := accesslog.Settings{Format: accesslog.Common, MaxField: 4}
-	if got := written(t, s, func(l *accesslog.Log) { l.Refused(refusal) }); !strings.HasSuffix(got, `] "-" 400 9`) {
+	if got := oneLine(t, s, func(l *accesslog.Log) { l.Refused(refusal) }); !strings.HasSuffix(got, `] "-" 400 9`) {
 		t.Error(got)
 	}
 	c := filtertest.New(t, "GET /", filtertest.RemoteAddr("192.0.2.9:4711"))
@@ -249,7 +255,7 @@ func TestOutcomes(t *testing.T) {
 		"a message that was refused": {func(_ *testing.T, l *accesslog.Log) { l.Refused(refusal) }, "192.0.2.9 - 400 bare CR - -"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := written(t, s, func(l *accesslog.Log) { row.tell(t, l) }); got != row.want {
+			if got := oneLine(t, s, func(l *accesslog.Log) { row.tell(t, l) }); got != row.want {
 				t.Errorf("got %s, want %s", got, row.want)
 			}
 		})
@@ -270,7 +276,7 @@ func TestJSONOfOddRequests(t *testing.T) {
 		}},
 		"cut": {func(l *accesslog.Log) { l.End(cut) }, map[string]any{"cut": true, "request_headers": nil, "response_headers": nil}},
 	} {
-		text := written(t, s, row.tell)
+		text := oneLine(t, s, row.tell)
 		var got map[string]any
 		if err := json.Unmarshal([]byte(text), &got); err != nil {
 			t.Fatal(err, text)
@@ -305,18 +311,23 @@ func TestAllocations(t *testing.T) {
 func BenchmarkLine(b *testing.B) {
 	for _, format := range []string{accesslog.JSON, accesslog.Combined} {
 		b.Run(format, func(b *testing.B) {
-			w := accesslog.NewWriter(nil, nil)
-			w.Configure(accesslog.Destination{Buffer: 1 << 16})
+			w := accesslog.NewWriter(io.Discard, slog.New(slog.DiscardHandler))
+			w.Configure(accesslog.Destination{Buffer: 1 << 20, Interval: time.Second})
 			l, err := accesslog.New(accesslog.Settings{Format: format, MaxField: 2048, MaskedParameters: []string{"secret"}}, w)
 			if err != nil {
 				b.Fatal(err)
 			}
-			c := filtertest.New(b, "GET http://g.test/api/users/1?x=1", filtertest.RemoteAddr("192.0.2.9:4711"))
-			c.Writer().WriteHeader(http.StatusOK)
+			ctx, stop := context.WithCancel(b.Context())
+			ended := make(chan struct{})
+			go func() { defer close(ended); w.Run(ctx) }()
+			c := served(b)
 			b.ReportAllocs()
 			for b.Loop() {
 				l.End(c)
 			}
+			stop()
+			<-ended
+			b.ReportMetric(float64(w.Lost())/float64(b.N), "lost/op")
 		})
 	}
 }

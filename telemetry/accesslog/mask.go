@@ -21,12 +21,9 @@ func (m masked) query(raw string) string {
 	var out strings.Builder
 	done := 0
 	for at := 0; at <= len(raw); {
-		end := len(raw)
-		if stop := strings.IndexAny(raw[at:], "&;?#"); stop >= 0 {
-			end = at + stop
-		}
-		if equals := strings.IndexByte(raw[at:end], '='); equals >= 0 && m.secret(raw[at:at+equals]) {
-			out.WriteString(raw[done : at+equals+1])
+		equals, end := parameter(raw, at)
+		if equals >= 0 && m.secret(raw[at:equals]) {
+			out.WriteString(raw[done : equals+1])
 			out.WriteString(hidden)
 			done = end
 		}
@@ -37,6 +34,23 @@ func (m masked) query(raw string) string {
 	}
 	out.WriteString(raw[done:])
 	return out.String()
+}
+
+// parameter says where the one that begins there has its equals sign, absent without one, and
+// where it ends.
+func parameter(raw string, at int) (equals, end int) {
+	equals = absent
+	for end = at; end < len(raw); end++ {
+		switch raw[end] {
+		case '&', ';', '?', '#':
+			return equals, end
+		case '=':
+			if equals == absent {
+				equals = end
+			}
+		}
+	}
+	return equals, end
 }
 
 // url is a URL, or a reference to one, without the secrets in its query and fragment,

@@ -93,7 +93,7 @@ func simple() map[byte]part {
 		'r': requestLine,
 		's': fieldPart("status"),
 		'S': literal("-"), // there are no sessions
-		't': func(dst []byte, e *entry) []byte { return e.Start.AppendFormat(dst, "[02/Jan/2006:15:04:05 -0700]") },
+		't': func(dst []byte, e *entry) []byte { return e.times.common(dst, e.Start) },
 		'T': func(dst []byte, e *entry) []byte { return appendSeconds(dst, e.account.Took) },
 		'u': literal("-"), // filters know users, not the gateway
 		'U': fieldPart("path"),

@@ -104,6 +104,32 @@ func TestWhenLinesAreWritten(t *testing.T) {
 	})
 }
 
+// Lines of any length keep their order, and the last ones count towards the room like the rest.
+func TestLongAndShortLines(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const room = 100_000
+		out := &output{}
+		w := accesslog.NewWriter(out, slog.New(slog.DiscardHandler))
+		w.Configure(to(room))
+		var want strings.Builder
+		for i, length := range []int{10, 4000, 90, 5000, 1, 4096, 4097, 3, 20_000, 60_000, 2000} {
+			line := strings.Repeat(string(rune('a'+i)), length-1) + "\n"
+			w.Write([]byte(line))
+			want.WriteString(line)
+		}
+		rest := room - want.Len()
+		w.Write(make([]byte, rest+1))
+		w.Write(bytes.Repeat([]byte{'\n'}, rest))
+		w.Write([]byte{'\n'})
+		want.WriteString(strings.Repeat("\n", rest))
+		run(t, w)
+		wait(time.Second)
+		if out.String() != want.String() || w.Lost() != 2 || w.Lines() != 12 {
+			t.Errorf("%d bytes of %d, or in another order; %d lines, %d lost", len(out.String()), want.Len(), w.Lines(), w.Lost())
+		}
+	})
+}
+
 func TestLinesWithoutRoomAreDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := &output{resume: make(chan struct{})}
