@@ -47,6 +47,15 @@ func (g *Gateway) openAccessLog() error {
 	return nil
 }
 
+// checkAccessLog reports a file that the start would fail of. A reload does not: lines are lost
+// until it can be opened.
+func checkAccessLog(cfg *config.Config, report *config.Report) {
+	if err := accesslog.Check(accessLogDestination(cfg)); err != nil {
+		const key = "gateway.access-log.file"
+		report.AddError(key, cfg.Place(key), err)
+	}
+}
+
 // leastAccessBuffer has room for some lines of any length.
 const leastAccessBuffer = 64 << 10
 

@@ -169,7 +169,7 @@ func registryHealth(r *registry.Registry) admin.Component {
 func (g *Gateway) openRegistry(ctx context.Context) (*server, error) {
 	security, err := listenerTLS(g.config.Registry.TLS)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("gozer: eureka.server.ssl: %w", err)
 	}
 	s, err := g.open(ctx, embedded, g.config.Registry.Address, g.config.Registry.Port, func(base context.Context) httpServer {
 		if security != nil {
@@ -198,14 +198,14 @@ func listenerTLS(c config.RegistryTLS) (*tls.Config, error) {
 	}
 	pair, err := pemfile.PairFiles(c.Certificate, c.PrivateKey)
 	if err != nil {
-		return nil, fmt.Errorf("gozer: eureka.server.ssl: %w", err)
+		return nil, err
 	}
 	security := &tls.Config{Certificates: []tls.Certificate{*pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}
 	if c.ClientAuth == "none" {
 		return security, nil
 	}
 	if security.ClientCAs, err = pemfile.PoolFile(c.TrustCertificate); err != nil {
-		return nil, fmt.Errorf("gozer: eureka.server.ssl.trust-certificate: %w", err)
+		return nil, fmt.Errorf("trust-certificate: %w", err)
 	}
 	security.ClientAuth = tls.VerifyClientCertIfGiven
 	if c.ClientAuth == "need" {

@@ -177,7 +177,8 @@ func (c *command) check(args []string) int {
 	if code, ok := f.parse(args); !ok {
 		return code
 	}
-	_, report := f.load(c.options)
+	cfg, report := f.load(c.options)
+	checkAccessLog(cfg, report)
 	fmt.Fprint(c.out, report)
 	if report.Err() != nil {
 		return exitFailure

@@ -24,9 +24,9 @@ func (g *Gateway) certificateHealth(now time.Time) admin.Component {
 		h.stuck(store.Listener(), store.AuthoritiesProblem())
 	}
 	h.judge(g.clientCertificates(), g.inForce().Management.CertificateWarning)
-	for _, entry := range g.upstreamFiles() {
+	for _, entry := range g.snapshot.Load().upstreamFiles() {
 		if entry.material.Certificate() == nil {
-			h.stuck(entry.name, entry.problem)
+			h.stuck(entry.name, g.state.tls.complaint(entry.files))
 		}
 	}
 	return h.Component

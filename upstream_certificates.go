@@ -13,18 +13,16 @@ type upstreamFiles struct {
 	name     string // of the first entry that names them
 	files    tlsout.Files
 	material *tlsout.Material
-	problem  string // of the files as they are now, while material is what they were
 }
 
 // upstreamFiles lists those of all entries, each once however many entries share them.
-func (g *Gateway) upstreamFiles() (all []upstreamFiles) {
-	s := g.snapshot.Load()
+func (s *snapshot) upstreamFiles() (all []upstreamFiles) {
 	t := s.config.Gateway.TLS
 	seen := map[tlsout.Files]bool{}
 	add := func(name string, f tlsout.Files) {
 		if m := s.tls.materials[f]; m != nil && !seen[f] {
 			seen[f] = true
-			all = append(all, upstreamFiles{upstreamEntry(name), f, m, g.state.tls.complaint(f)})
+			all = append(all, upstreamFiles{upstreamEntry(name), f, m})
 		}
 	}
 	add(everyUpstream, filesOf(t.All))
@@ -36,19 +34,20 @@ func (g *Gateway) upstreamFiles() (all []upstreamFiles) {
 
 // clientCertificates are those that upstreams are shown.
 func (g *Gateway) clientCertificates() (all []certs.Info) {
-	for _, entry := range g.upstreamFiles() {
+	for _, entry := range g.snapshot.Load().upstreamFiles() {
 		c := entry.material.Certificate()
 		if c == nil {
 			continue
 		}
 		info := certs.Describe(c)
-		info.Name, info.File, info.Problem = entry.name, entry.files.Certificate, entry.problem
+		info.Name, info.File, info.Problem = entry.name, entry.files.Certificate, g.state.tls.complaint(entry.files)
 		all = append(all, info)
 	}
 	return all
 }
 
-// complaint is what has been logged about files.
+// complaint is what has been logged about files as they are now, while what they were is in
+// force.
 func (t *tlsState) complaint(f tlsout.Files) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -177,7 +177,7 @@ func (g *Gateway) renewTLS() {
 	defer g.reload.Unlock()
 	before := g.snapshot.Load()
 	var changed []string
-	for _, entry := range g.upstreamFiles() {
+	for _, entry := range before.upstreamFiles() {
 		if m, err := g.material(entry.name, entry.files); err == nil && m != entry.material {
 			changed = append(changed, entry.name)
 		}

@@ -1,14 +1,17 @@
 package gozer
 
 import (
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gozer-gateway/gozer/config"
 	"github.com/gozer-gateway/gozer/fallback"
 	"github.com/gozer-gateway/gozer/filters"
+	"github.com/gozer-gateway/gozer/internal/certs"
 	"github.com/gozer-gateway/gozer/routing"
 )
 
@@ -26,6 +29,8 @@ func Validate(cfg *config.Config, report *config.Report, opts ...Option) {
 		addProblem(report, problem)
 	}
 	checkRegistryPort(cfg, report)
+	checkRegistryTLS(cfg, report)
+	warnOfCertificates(s, report, time.Now())
 	warnOfServletFilters(cfg, report)
 	warnOfEndpoints(cfg, report)
 	warnOfFallbackHeaders(cfg, report)
@@ -77,6 +82,35 @@ func checkRegistryPort(cfg *config.Config, report *config.Report) {
 				at = cfg.Place(key)
 			}
 			report.Add(config.Finding{Severity: config.Error, Key: own, Position: at, Message: fmt.Sprintf("is %d, and so is %s", port, key)})
+		}
+	}
+}
+
+// checkRegistryTLS reports files that the registry's listener could not be opened with.
+func checkRegistryTLS(cfg *config.Config, report *config.Report) {
+	if !cfg.Registry.Enabled {
+		return
+	}
+	if _, err := listenerTLS(cfg.Registry.TLS); err != nil {
+		const key = "eureka.server.ssl"
+		report.AddError(key, cfg.Place(key+".certificate"), err)
+	}
+}
+
+// warnOfCertificates reports those that can be shown, but to nobody's liking.
+func warnOfCertificates(s *snapshot, report *config.Report, now time.Time) {
+	warn := func(name, text string) {
+		key := name + ".certificate"
+		report.Add(config.Finding{Severity: config.Warning, Key: key, Position: s.config.Place(key), Message: text})
+	}
+	for _, flaw := range append(s.certificates.proxy.Flaws(now), s.certificates.management.Flaws(now)...) {
+		warn(flaw.Name, flaw.Text)
+	}
+	for _, entry := range s.upstreamFiles() {
+		if shown := entry.material.Certificate(); shown != nil {
+			for _, text := range certs.FlawsOf(shown, x509.ExtKeyUsageClientAuth, now) {
+				warn(entry.name, text)
+			}
 		}
 	}
 }

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 	"time"
 )
@@ -48,6 +50,34 @@ func (w *Writer) move(to place) error {
 	w.leave()
 	w.at, w.current, w.file = to, file, file
 	return nil
+}
+
+// Check tells whether a writer could open the destination, and leaves nothing there.
+func Check(d Destination) error {
+	if d.Buffer == 0 || d.File == "" {
+		return nil
+	}
+	if _, err := os.Stat(d.File); errors.Is(err, fs.ErrNotExist) {
+		return d.checkFolder()
+	}
+	file, err := open(d.File)
+	if err != nil {
+		return err
+	}
+	return file.Close()
+}
+
+// checkFolder tells whether the file could be made, by means of another one: a gateway at work
+// may be about to make this one.
+func (d Destination) checkFolder() error {
+	file, err := os.CreateTemp(filepath.Dir(d.File), ".check-*")
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
+		return &fs.PathError{Op: path.Op, Path: d.File, Err: path.Err}
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(file.Close(), os.Remove(file.Name()))
 }
 
 func open(name string) (*os.File, error) {
