@@ -19,6 +19,7 @@ func (g *Gateway) http2Settings(handler http.Handler) h2.Settings {
 	return h2.Settings{
 		Handler:          handler,
 		Refused:          g.refusedHTTP2,
+		Count:            &g.state.http2Ends,
 		Log:              g.options.logger,
 		Streams:          own.Streams,
 		FrameSize:        int(own.FrameSize),

@@ -36,7 +36,7 @@ func (g *Gateway) gather() prometheus.Gatherer {
 		g.reloading,
 		g.spans,
 		telemetry.Certificates(g.security.stores, g.clientCertificates),
-		telemetry.RefusedHTTP2(&g.state.http2),
+		telemetry.HTTP2(&g.state.http2, &g.state.http2Ends),
 		g.accessLogging,
 	}
 	if g.config.Server.ProxyProtocol.Enabled {

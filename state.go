@@ -5,6 +5,7 @@ import (
 
 	"github.com/gozer-gateway/gozer/admin"
 	"github.com/gozer-gateway/gozer/filters"
+	"github.com/gozer-gateway/gozer/internal/h2"
 	"github.com/gozer-gateway/gozer/internal/http1"
 	"github.com/gozer-gateway/gozer/internal/proxyproto"
 	"github.com/gozer-gateway/gozer/lb"
@@ -25,6 +26,7 @@ type state struct {
 
 	introductions proxyproto.Counts
 	http2         http1.Refusals
+	http2Ends     h2.Count
 
 	mu        sync.Mutex // guards the maps; used while building, not while serving
 	balancers map[string]*keptBalancer

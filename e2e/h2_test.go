@@ -606,6 +606,22 @@ func TestC233Floods(t *testing.T) {
 	g.wantStillGood(before)
 }
 
+// A head of more than four times the limit is not read to its end: the connection is ended, by net/http.
+func TestH17HugeHeads(t *testing.T) {
+	t.Parallel()
+	nativeOnly(t)
+	g := startGateway(t, "zuul.routes: {}\n"+withH2)
+	c := g.dialH2()
+	block := c.encode(get2("/x", "x-a: "+strings.Repeat("y{", 7<<10), "x-b: "+strings.Repeat("y{", 7<<10), "x-c: "+strings.Repeat("y{", 7<<10))...)
+	_ = c.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: block[:16<<10], EndStream: true})
+	_ = c.WriteContinuation(1, false, block[16<<10:32<<10])
+	_ = c.WriteContinuation(1, true, block[32<<10:])
+	if codes, _ := c.drained(); len(codes) == 0 || codes[0] != http2.ErrCodeProtocol {
+		t.Errorf("GOAWAY %v", codes)
+	}
+	g.wantMetric(`gozer_http2_connections_cut_total{reason="protocol_error"} 1`)
+}
+
 // H17 C230: a list of fields that is too long is answered, and costs others nothing.
 func TestH17LongHeads(t *testing.T) {
 	t.Parallel()

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/net/http2"
+
 	"github.com/gozer-gateway/gozer/internal/backendtest"
 )
 
@@ -154,6 +156,26 @@ func (g *gateway) wantMetric(line string) {
 		a, err := g.tryGet(g.AdminURL("/actuator/prometheus"))
 		return err == nil && strings.Contains(a.Body, "\n"+line+"\n")
 	})
+}
+
+// Clients that flood, reset, or send what is no HTTP/2 show in the metrics, without anything that they
+// choose.
+func TestEndsOfHTTP2AreCounted(t *testing.T) {
+	t.Parallel()
+	nativeOnly(t)
+	g := startGateway(t, "zuul.routes: {}\n"+withH2+"gateway.http2.flood.max-control-frames: 10\n")
+	flooding, broken := g.dialH2(), g.dialH2()
+	flooding.open(true, get2("/x")...)
+	_ = flooding.WriteRSTStream(1, http2.ErrCodeCancel)
+	for range 20 {
+		_ = flooding.WritePing(false, [8]byte{}) // the server may have had enough
+	}
+	_ = broken.WriteContinuation(1, true, nil)
+	g.wantMetric(`gozer_http2_streams_reset_total{by="client",code="cancel"} 1`)
+	g.wantMetric(`gozer_http2_connections_cut_total{reason="control_frames"} 1`)
+	g.wantMetric(`gozer_http2_connections_cut_total{reason="protocol_error"} 1`)
+	g.dialH2().ask(get2("/x", "x-mine:  1")...).wantStatus(t, http.StatusBadRequest)
+	g.wantMetric(`gozer_http2_refused_total{http_response_status_class="4xx",reason="white space around a value"} 1`)
 }
 
 // What HTTP/2 refuses by itself is counted and logged as in HTTP/1.1, by either engine.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gozer-gateway/gozer/filters"
+	"github.com/gozer-gateway/gozer/internal/h2"
 	"github.com/gozer-gateway/gozer/internal/http1"
 	"github.com/gozer-gateway/gozer/lb"
 	"github.com/gozer-gateway/gozer/ribboncmd"
@@ -141,9 +142,22 @@ func Connections(c *http1.ServerCount) Part {
 	}
 }
 
-// RefusedHTTP2 is the part about requests of HTTP/2 that became none.
-func RefusedHTTP2(r *http1.Refusals) Part {
-	return func(e *Emitter) { refusals(e, "gozer_http2_refused_total", r.All()) }
+// HTTP2 is the part about requests of HTTP/2 that became none, and about what has ended before
+// its time.
+func HTTP2(refused *http1.Refusals, count *h2.Count) Part {
+	return func(e *Emitter) {
+		refusals(e, "gozer_http2_refused_total", refused.All())
+		for end, n := range count.Ends() {
+			switch {
+			case !end.Reset:
+				e.Counter("gozer_http2_connections_cut_total", "Connections of HTTP/2 that were ended with GOAWAY for an error, by its code or by what there was too much of.", float64(n), "reason", end.Reason)
+			case end.ByClient:
+				e.Counter("gozer_http2_streams_reset_total", "Streams of HTTP/2 that were reset.", float64(n), "by", "client", "code", end.Reason)
+			default:
+				e.Counter("gozer_http2_streams_reset_total", "Streams of HTTP/2 that were reset.", float64(n), "by", "gateway", "code", end.Reason)
+			}
+		}
+	}
 }
 
 // refusals sums those of a class and a reason up: a series must not come twice.

@@ -21,6 +21,7 @@ type conn struct {
 	net.Conn
 	in    *bufio.Reader
 	guard guard
+	count *Count               // nil: nobody wants to know
 	state *tls.ConnectionState // nil without TLS; net/http must not see it, or it expects ALPN
 
 	received frames
@@ -40,19 +41,19 @@ const badFrame = "\x00\x00\x00\x04\x00\x00\x00\x00\x01"
 // newConn puts the bytes that were read ahead in front of the connection again.
 func newConn(c net.Conn, ahead []byte, s *Settings) *conn {
 	return &conn{
-		Conn:   c,
-		in:     bufio.NewReaderSize(io.MultiReader(bytes.NewReader(ahead), c), readAhead),
-		guard:  guard{resetLimit: s.Resets, controlLimit: s.Control, continuationLimit: s.Continuations, interval: s.Interval},
-		closed: make(chan struct{}), received: frames{preface: prefaceSize},
+		Conn:  c,
+		in:    bufio.NewReaderSize(io.MultiReader(bytes.NewReader(ahead), c), readAhead),
+		guard: guard{resetLimit: s.Resets, controlLimit: s.Control, continuationLimit: s.Continuations, interval: s.Interval},
+		count: s.Count, closed: make(chan struct{}), received: frames{preface: prefaceSize},
 	}
 }
 
 func (c *conn) Read(p []byte) (int, error) {
-	if c.received.whole() && c.guard.verdict() != "" {
+	if c.received.whole() && c.guard.verdict() != noFlood {
 		return c.readBadFrame(p)
 	}
 	n, err := c.in.Read(p)
-	c.received.scan(p[:n], c.guard.received)
+	c.received.scan(p[:n], func(f frame) { c.count.received(f); c.guard.received(f) })
 	return n, err
 }
 
@@ -72,8 +73,15 @@ func (c *conn) Write(p []byte) (int, error) {
 	c.writing.Lock()
 	defer c.writing.Unlock()
 	kind := byte(frameData)
-	c.sent.scan(p, func(f frame) { kind = f.kind; c.guard.sent(f) })
-	if kind == frameGoAway && c.sent.whole() && c.guard.verdict() != "" {
+	flooded := c.guard.verdict() != noFlood
+	c.sent.scan(p, func(f frame) {
+		kind = f.kind
+		c.guard.sent(f)
+		if f.kind != frameGoAway || !flooded { // that of a flood is counted as such
+			c.count.sent(f)
+		}
+	})
+	if kind == frameGoAway && c.sent.whole() && c.guard.verdict() != noFlood {
 		p = append(bytes.Clone(p[:len(p)-4]), enhanceYourCalm...)
 	}
 	return c.Conn.Write(p)

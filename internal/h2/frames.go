@@ -16,8 +16,9 @@ const (
 )
 
 const (
-	headSize  = 9
-	resetSize = headSize + 4
+	headSize   = 9
+	resetSize  = headSize + 4
+	goAwaySize = headSize + 8 // the last stream, then the code
 )
 
 // frame is what a guard wants to know of one.
@@ -25,7 +26,7 @@ type frame struct {
 	length int
 	kind   byte
 	stream uint32
-	code   uint32 // of a reset
+	code   uint32 // of a reset or GOAWAY
 }
 
 // frames follows one direction of a connection from frame to frame, however it is cut into
@@ -34,7 +35,7 @@ type frames struct {
 	preface int // bytes still to come before the first frame
 	payload int // bytes still to come of the current frame
 	have    int
-	head    [resetSize]byte
+	head    [goAwaySize]byte
 }
 
 // whole reports that the last frame has passed completely.
@@ -62,10 +63,14 @@ func (f *frames) skip(p *[]byte, left *int) {
 	*p = (*p)[n:]
 }
 
-// wanted is how much of a frame has to be there: with a reset goes its code.
+// wanted is how much of a frame has to be there: with a reset or GOAWAY goes its code.
 func (f *frames) wanted() int {
-	if f.have >= headSize && f.head[3] == frameReset && f.length() >= 4 {
+	switch {
+	case f.have < headSize:
+	case f.head[3] == frameReset && f.length() >= resetSize-headSize:
 		return resetSize
+	case f.head[3] == frameGoAway && f.length() >= goAwaySize-headSize:
+		return goAwaySize
 	}
 	return headSize
 }
@@ -77,8 +82,8 @@ func (f *frames) length() int {
 // take returns the frame whose head is complete. What is left of it is to be skipped.
 func (f *frames) take() frame {
 	got := frame{length: f.length(), kind: f.head[3], stream: binary.BigEndian.Uint32(f.head[5:]) &^ (1 << 31)}
-	if f.have == resetSize {
-		got.code = binary.BigEndian.Uint32(f.head[headSize:])
+	if f.have > headSize {
+		got.code = binary.BigEndian.Uint32(f.head[f.have-4:])
 	}
 	f.payload = got.length - (f.have - headSize)
 	f.have = 0

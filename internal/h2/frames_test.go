@@ -21,6 +21,7 @@ func some(t *testing.T) ([]byte, []frame) {
 		fr.WriteData(1, false, []byte(strings.Repeat("x", 300))),
 		fr.WriteData(1, true, nil),
 		fr.WriteRSTStream(1<<31-1, http2.ErrCodeStreamClosed),
+		fr.WriteGoAway(1<<31-1, http2.ErrCodeEnhanceYourCalm, []byte("debug")),
 		fr.WriteWindowUpdate(3, 1<<31-1),
 	} {
 		if err != nil {
@@ -34,6 +35,7 @@ func some(t *testing.T) ([]byte, []frame) {
 		{length: 300, kind: frameData, stream: 1},
 		{kind: frameData, stream: 1},
 		{length: 4, kind: frameReset, stream: 1<<31 - 1, code: codeClosed},
+		{length: 13, kind: frameGoAway, code: 0xb},
 		{length: 4, kind: frameWindowUpdate, stream: 3},
 	}
 }

@@ -14,12 +14,28 @@ type guard struct {
 	since         time.Time  // the start of the interval
 	resets        int
 	control       int
-	continuations int    // of the header block that is coming
-	flood         string // of what there was too much; empty: of nothing
+	continuations int   // of the header block that is coming
+	flood         flood // of what there was too much
 }
 
-// The codes of resets that a client has provoked (RFC 9113 7).
+// flood is what there may be too much of.
+type flood uint8
+
 const (
+	noFlood flood = iota
+	tooManyResets
+	tooManyControlFrames
+	tooManyContinuations
+	numFloods
+)
+
+func (f flood) String() string {
+	return [numFloods]string{"none", "resets", "control_frames", "continuations"}[f]
+}
+
+// The codes of resets that a client has provoked (RFC 9113 7), and that of GOAWAY in peace.
+const (
+	codeNone        = 0x0
 	codeProtocol    = 0x1
 	codeFlowControl = 0x3
 	codeClosed      = 0x5
@@ -37,7 +53,7 @@ func (g *guard) received(f frame) {
 		g.paid()
 	case frameContinuation:
 		g.continuations++
-		g.exceeds(g.continuations, g.continuationLimit, "CONTINUATION")
+		g.exceeds(g.continuations, g.continuationLimit, tooManyContinuations)
 	case frameReset:
 		g.reset()
 	case frameWindowUpdate, frameGoAway:
@@ -70,13 +86,13 @@ func (g *guard) paid() { g.control = max(0, g.control-1) }
 func (g *guard) idle() {
 	g.turn()
 	g.control++
-	g.exceeds(g.control, g.controlLimit, "control frames")
+	g.exceeds(g.control, g.controlLimit, tooManyControlFrames)
 }
 
 func (g *guard) reset() {
 	g.turn()
 	g.resets++
-	g.exceeds(g.resets, g.resetLimit, "resets")
+	g.exceeds(g.resets, g.resetLimit, tooManyResets)
 }
 
 func (g *guard) turn() {
@@ -85,14 +101,14 @@ func (g *guard) turn() {
 	}
 }
 
-func (g *guard) exceeds(n, limit int, what string) {
-	if limit > 0 && n > limit && g.flood == "" {
+func (g *guard) exceeds(n, limit int, what flood) {
+	if limit > 0 && n > limit && g.flood == noFlood {
 		g.flood = what
 	}
 }
 
-// verdict tells of what there was too much; it is empty as long as all is well.
-func (g *guard) verdict() string {
+// verdict tells of what there was too much; nothing as long as all is well.
+func (g *guard) verdict() flood {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.flood

@@ -19,7 +19,7 @@ var (
 func allowed(g *guard, cycle ...frame) int {
 	for n := range 1000 {
 		for _, f := range cycle {
-			if g.received(f); g.verdict() != "" {
+			if g.received(f); g.verdict() != noFlood {
 				return n
 			}
 		}
@@ -65,14 +65,14 @@ func TestGuardCountsWhatTheClientProvokes(t *testing.T) {
 		g.sent(frame{kind: frameReset, code: 0x2}) // the upstream's fault
 		g.sent(frame{kind: frameReset, code: 0x0}) // the end of a body that is not needed
 	}
-	if g.verdict() != "" {
+	if g.verdict() != noFlood {
 		t.Error("the server's own resets count")
 	}
 	for range 4 {
 		g.sent(frame{kind: frameReset, code: codeClosed})
 	}
-	if flood := g.verdict(); flood != "resets" {
-		t.Errorf("after resets that the client has provoked: %q", flood)
+	if flood := g.verdict(); flood != tooManyResets {
+		t.Errorf("after resets that the client has provoked: %v", flood)
 	}
 }
 
@@ -82,7 +82,7 @@ func TestGuardForgets(t *testing.T) {
 		for range 50 {
 			for range 10 {
 				g.received(aReset)
-				if g.received(aPing); g.verdict() != "" {
+				if g.received(aPing); g.verdict() != noFlood {
 					t.Fatal("10 in a minute are too many")
 				}
 			}

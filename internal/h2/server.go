@@ -54,8 +54,9 @@ func (s *Server) ServeConn(raw net.Conn, ahead []byte, state *tls.ConnectionStat
 		return
 	}
 	<-c.closed
-	if flood := c.guard.verdict(); flood != "" {
-		s.settings.Log.Debug("HTTP/2 connection cut", "client", raw.RemoteAddr().String(), "too many", flood)
+	if flood := c.guard.verdict(); flood != noFlood {
+		s.settings.Count.flooded(flood)
+		s.settings.Log.Debug("HTTP/2 connection cut", "client", raw.RemoteAddr().String(), "too many", flood.String())
 	}
 }
 

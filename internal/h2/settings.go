@@ -13,6 +13,9 @@ type Settings struct {
 	// Refused hears of requests that the handler does not. Nil: nobody does.
 	Refused func(http1.Refusal)
 
+	// Count counts what ends before its time. Nil: nobody does. Configure makes no use of it.
+	Count *Count
+
 	// Streams is how many requests a connection may have open at a time. A client that opens more
 	// has them refused. 0: 100.
 	Streams int
