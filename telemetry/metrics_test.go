@@ -187,6 +187,29 @@ func TestLabelsThatAreNoText(t *testing.T) {
 	}
 }
 
+// While nobody reads the metrics servers that are gone keep their series, as many as there may be;
+// with the first reading they make room.
+func TestServersThatAreGone(t *testing.T) {
+	m := telemetry.NewMetrics(func() int64 { return 0 })
+	route := &routing.Route{ID: "users"}
+	o := m.Observer(telemetry.Settings{MaxServers: 3}, []*routing.Route{route}, []string{"users"})
+	o.PutInForce()
+	called := func(server string) { o.End(one(t, route, time.Now(), filters.Attempt{Server: server, Status: 200})) }
+	for i := range 1000 {
+		called(fmt.Sprintf("s%d:80", i))
+	}
+	want := func(servers ...string) {
+		t.Helper()
+		if got := values(t, m.Gatherer(), "gozer_client_attempts_total", "server"); !slices.Equal(got, servers) {
+			t.Errorf("servers %q, want %q", got, servers)
+		}
+	}
+	want("other", "s0:80", "s1:80", "s2:80")
+	m.Prune("users", map[string]bool{"s2:80": true, "s999:80": true})
+	called("s999:80")
+	want("other", "s2:80", "s999:80")
+}
+
 // Attempts on servers beyond the limit are added up, from all sides at once.
 func TestServersBeyondTheLimit(t *testing.T) {
 	o, route, all := observing(t, telemetry.Settings{MaxServers: 2})
