@@ -61,12 +61,15 @@ func (t *Transport) acquire(ctx context.Context, o origin) (place, error) {
 	if w == nil {
 		return got, nil
 	}
-	timer := time.NewTimer(t.settings.AcquireTimeout)
+	timer, look := time.NewTimer(t.settings.AcquireTimeout), time.NewTicker(lookAgain)
 	defer timer.Stop()
+	defer look.Stop()
 	for {
 		select {
 		case got = <-w.result:
 			return got, got.err
+		case <-look.C:
+			t.look(s)
 		case <-ctx.Done():
 			return t.leave(s, w, unsent(context.Cause(ctx)))
 		case <-timer.C:
@@ -238,18 +241,23 @@ func (t *Transport) admit(s *server, c *conn) {
 	s.conns = append(s.conns, c)
 	c.http.SetStateHook(func(*http.ClientConn) {
 		if t.waiting.Load() > 0 {
-			go t.changed(c) // the hook may be called with mu held
+			go t.look(c.server) // the hook may be called with mu held
 		}
 	})
 	go t.follow(c)
 }
 
-// changed looks for new room when net/http says that there may be some.
-func (t *Transport) changed(c *conn) {
+// lookAgain is how often a request that waits looks for room by itself. net/http tells of
+// room once it has compared it with what there was when it last told, and so keeps silent
+// about a stream that was taken and has ended while it was telling.
+const lookAgain = 20 * time.Millisecond
+
+// look gives the room that there may be to those who wait.
+func (t *Transport) look(s *server) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.serve(c.server)
-	t.tidy(c.server)
+	t.serve(s)
+	t.tidy(s)
 }
 
 // follow forgets a connection that has ended.
