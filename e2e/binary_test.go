@@ -2,7 +2,7 @@ package e2e_test
 
 import (
 	"debug/elf"
-	"errors"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -11,15 +11,15 @@ import (
 // (decision 8).
 func TestBinaryHasNoMethodsForTheirNamesSake(t *testing.T) {
 	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("reads ELF")
+	}
 	f, err := elf.Open(binary)
 	if err != nil {
-		t.Skip("reads ELF: ", err)
+		t.Fatal(err)
 	}
 	defer f.Close()
 	symbols, err := f.Symbols()
-	if errors.Is(err, elf.ErrNoSymbols) {
-		t.Skip(err)
-	}
 	if err != nil || len(symbols) < 1000 {
 		t.Fatalf("%d symbols, %v", len(symbols), err)
 	}
