@@ -93,6 +93,7 @@ func startOn(tb testing.TB, network *memhttp.Network, addr string, change ...fun
 	}()
 	n.server = network.Serve(tb, addr, r.Handler())
 	tb.Cleanup(n.kill)
+	synctest.Wait() // until a registry that has nobody to ask has opened
 	return n
 }
 
