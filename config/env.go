@@ -23,8 +23,9 @@ func (l *loader) environment(docs []document) []*setting {
 // not reported here: a shell has variables for many programs.
 func (l *loader) fromVariable(variable string, names map[string]string) *setting {
 	at := Position{File: "environment variable " + variable}
+	name := cutVariable(variable)
 	for _, k := range l.catalog.keys {
-		values, ok := k.pattern.matchVariable(strings.Split(variable, "_"))
+		values, ok := k.pattern.matchVariable(name)
 		if !ok || k.set == nil || k.Type == sectionType || k.blanket() && !k.isFilterSetting(values, names) {
 			continue
 		}
@@ -52,27 +53,51 @@ func looksOurs(variable string) bool {
 	return strings.Contains(variable, "_RIBBON_")
 }
 
-// matchVariable is match for the name of an environment variable, cut at underscores.
-// A value keeps its underscores.
-func (p pattern) matchVariable(pieces []string) (values []string, ok bool) {
+// A variableName is the name of an environment variable, cut at its underscores: as it
+// is written and in uniform spelling.
+type variableName struct{ pieces, uniform []string }
+
+func cutVariable(name string) variableName {
+	return variableName{strings.Split(name, "_"), strings.Split(strings.ToLower(strings.ReplaceAll(name, "-", "")), "_")}
+}
+
+func (v variableName) from(n int) variableName {
+	return variableName{v.pieces[n:], v.uniform[n:]}
+}
+
+// matchVariable is match for the name of an environment variable. A value keeps its
+// underscores.
+func (p pattern) matchVariable(name variableName) (values []string, ok bool) {
 	if len(p) == 0 {
-		return nil, len(pieces) == 0
+		return nil, len(name.pieces) == 0
 	}
-	for n := 1; n <= len(pieces); n++ {
-		head := strings.Join(pieces[:n], "_")
-		switch {
-		case p[0].rest && n < len(pieces), head == "":
-			continue
-		case !p[0].rest && !p[0].variable && uniform(head) != p[0].text:
+	if p[0].variable || p[0].rest {
+		return p.matchValue(name)
+	}
+	left := p[0].text
+	for i, piece := range name.uniform {
+		if left, ok = strings.CutPrefix(left, piece); !ok {
+			break
+		}
+		if left != "" {
 			continue
 		}
-		tail, ok := p[1:].matchVariable(pieces[n:])
-		switch {
-		case !ok:
-		case p[0].variable || p[0].rest:
-			return append([]string{head}, tail...), true
-		default:
-			return tail, true
+		if values, ok = p[1:].matchVariable(name.from(i + 1)); ok {
+			return values, true
+		}
+	}
+	return nil, false
+}
+
+// matchValue lets the first part stand for one piece, or as many more as make the rest
+// match.
+func (p pattern) matchValue(name variableName) (values []string, ok bool) {
+	for n := 1; n <= len(name.pieces); n++ {
+		if p[0].rest && n < len(name.pieces) || n == 1 && name.pieces[0] == "" {
+			continue
+		}
+		if tail, ok := p[1:].matchVariable(name.from(n)); ok {
+			return append([]string{strings.Join(name.pieces[:n], "_")}, tail...), true
 		}
 	}
 	return nil, false
