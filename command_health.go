@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"time"
+
+	"github.com/gozer-gateway/gozer/internal/tlsout"
 )
 
 // healthPatience is how long the health command waits for an answer.
@@ -23,10 +25,11 @@ func (c *command) health(ctx context.Context, args []string) int {
 	if code, ok := f.parse(args); !ok {
 		return code
 	}
-	security, err := clientTLS(*ca, *certificate, *key)
+	files, err := tlsout.Files{TrustCertificate: *ca, Certificate: *certificate, PrivateKey: *key}.Load()
 	if err != nil {
-		return c.fail(err)
+		return c.fail(flagged(err))
 	}
+	security := files.Config()
 	security.ServerName = *name
 	ctx, cancel := context.WithTimeout(ctx, healthPatience)
 	defer cancel()
@@ -49,4 +52,16 @@ func (c *command) health(ctx context.Context, args []string) int {
 		return exitFailure
 	}
 	return exitOK
+}
+
+// flagged names the flags whose files are of no use.
+func flagged(err error) error {
+	var all []error
+	for _, problem := range separate(err) {
+		if broken, ok := errors.AsType[*tlsout.FileError](problem); ok {
+			problem = fmt.Errorf("%s: %w", [...]string{"--ca", "--cert", "--key"}[broken.Part], problem)
+		}
+		all = append(all, problem)
+	}
+	return errors.Join(all...)
 }

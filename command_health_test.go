@@ -34,10 +34,10 @@ func TestHealthOverTLS(t *testing.T) {
 		"its authority":            {[]string{"--url", open, "--ca", trust}, 0, "200 OK", ""},
 		"no certificate":           {[]string{"--url", guarded, "--ca", trust}, 1, "", "certificate required"},
 		"a certificate":            {[]string{"--url", guarded, "--ca", trust, "--cert", cert, "--key", key}, 0, "200 OK", ""},
-		"no key":                   {[]string{"--url", guarded, "--ca", trust, "--cert", cert}, 1, "", "one is missing"},
+		"no key":                   {[]string{"--url", guarded, "--ca", trust, "--cert", cert}, 1, "", "--cert: " + cert + ": no file is named for its private key"},
 		"another name":             {[]string{"--url", named, "--ca", trust}, 1, "", "127.0.0.1"},
 		"its name":                 {[]string{"--url", named, "--ca", trust, "--server-name", "gate.test"}, 0, "200 OK", ""},
-		"no such file":             {[]string{"--url", open, "--ca", trust + "x"}, 1, "", trust + "x: no such file"},
+		"no such file":             {[]string{"--url", open, "--ca", trust + "x"}, 1, "", "--ca: " + trust + "x: no such file"},
 		"an empty name":            {[]string{"--url", open, "--ca", ""}, 2, "", "--ca is empty"},
 		"without TLS":              {[]string{"--ca", trust}, 1, "", "begins with https"},
 	} {

@@ -2,6 +2,7 @@ package gozer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -34,7 +35,8 @@ func (c *command) runRegistry(ctx context.Context, args []string) int {
 	defer func() { _ = sockets.Close() }() // those that no listener has taken
 	own = append(own, WithLogger(logger), withLevel(level))
 	g := newGateway(cfg, append(own, c.options...))
-	if err := g.embed(cfg); err != nil {
+	_, err = registryFiles(cfg)
+	if err := errors.Join(err, g.embed(cfg)); err != nil {
 		return c.fail(err)
 	}
 	ctx, stop := context.WithCancel(ctx)

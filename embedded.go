@@ -25,11 +25,7 @@ func (g *Gateway) embed(cfg *config.Config) error {
 	if !cfg.Registry.Enabled {
 		return nil
 	}
-	security, err := registryTLS(cfg.Eureka.Client.TLS)
-	if err != nil {
-		return misfit("eureka.client.tls", config.Position{}, err)
-	}
-	r, err := registry.New(registrySettings(cfg, security, g.options.logger))
+	r, err := registry.New(registrySettings(cfg, g.registries.Config(), g.options.logger))
 	if err != nil {
 		return err
 	}

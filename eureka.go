@@ -3,8 +3,6 @@ package gozer
 import (
 	"cmp"
 	"context"
-	"crypto/tls"
-	"errors"
 	"net"
 	"net/url"
 	"strconv"
@@ -13,16 +11,15 @@ import (
 	"github.com/gozer-gateway/gozer/admin"
 	"github.com/gozer-gateway/gozer/config"
 	"github.com/gozer-gateway/gozer/discovery/eureka"
-	"github.com/gozer-gateway/gozer/internal/pemfile"
+	"github.com/gozer-gateway/gozer/internal/tlsout"
 )
 
 // farewell is how long a registry may take to hear that the gateway leaves.
 const farewell = 3 * time.Second
 
 // registries are the settings of the way to the registries (eureka.client.*).
-func registries(cfg *config.Config, o options) (eureka.ServerSettings, error) {
+func registries(cfg *config.Config, o options, files *tlsout.Material) eureka.ServerSettings {
 	c := cfg.Eureka.Client
-	certificates, err := registryTLS(c.TLS)
 	host, _ := ownAddress(cfg)
 	return eureka.ServerSettings{
 		ServiceURLs:       c.ServiceURLs,
@@ -37,13 +34,13 @@ func registries(cfg *config.Config, o options) (eureka.ServerSettings, error) {
 		NoCompression:     !c.Gzip,
 		AllowRedirects:    c.AllowRedirects,
 		Compact:           c.DataAccept == "compact",
-		TLS:               certificates,
+		TLS:               files.Config(),
 		Proxy:             registryProxy(c.Proxy),
 		ReconnectInterval: c.ReconnectInterval,
 		QuarantineShare:   c.QuarantineShare,
 		Dial:              o.dialRegistry,
 		Logger:            o.logger,
-	}, err
+	}
 }
 
 func registryProxy(p config.EurekaProxy) *url.URL {
@@ -57,49 +54,14 @@ func registryProxy(p config.EurekaProxy) *url.URL {
 	return u
 }
 
-// registryTLS reads the files of eureka.client.tls; nil leaves everything to the system.
-func registryTLS(c config.EurekaTLS) (*tls.Config, error) {
-	if !c.Enabled {
-		return nil, nil
-	}
-	return clientTLS(c.TrustCertificate, c.Certificate, c.PrivateKey)
-}
-
-// clientTLS reads the authorities that a client trusts, instead of the system's, and the
-// certificate that it shows; either may be missing.
-func clientTLS(trust, certificate, key string) (*tls.Config, error) {
-	t := &tls.Config{MinVersion: tls.VersionTLS12}
-	var problems []error
-	if trust != "" {
-		pool, err := pemfile.PoolFile(trust)
-		t.RootCAs = pool
-		problems = append(problems, err)
-	}
-	switch {
-	case (certificate == "") != (key == ""):
-		problems = append(problems, errors.New("gozer: a client certificate and its key go together, one is missing"))
-	case certificate != "":
-		pair, err := pemfile.PairFiles(certificate, key)
-		if err == nil {
-			t.Certificates = []tls.Certificate{*pair}
-		}
-		problems = append(problems, err)
-	}
-	return t, errors.Join(problems...)
-}
-
 // eurekaClient follows the registry's list; nil if that is not wanted.
-func eurekaClient(cfg *config.Config, o options) (*eureka.Client, error) {
+func eurekaClient(cfg *config.Config, o options, files *tlsout.Material) (*eureka.Client, error) {
 	c := cfg.Eureka.Client
 	if !c.Active() || !c.Fetch {
 		return nil, nil
 	}
-	servers, err := registries(cfg, o)
-	if err != nil {
-		return nil, misfit("eureka.client.tls", config.Position{}, err)
-	}
 	return eureka.NewClient(eureka.ClientSettings{
-		Servers:       servers,
+		Servers:       registries(cfg, o, files),
 		FetchInterval: c.FetchInterval,
 		BackOffBound:  c.FetchBackOffBound,
 		DisableDelta:  c.DisableDelta,
@@ -124,13 +86,8 @@ func (g *Gateway) register(servers []*server) *registration {
 	if !c.Active() || !c.Register {
 		return nil
 	}
-	where, err := registries(g.config, g.options)
-	if err != nil {
-		g.options.logger.Error("eureka: not registered", "error", err)
-		return nil
-	}
 	settings := eureka.RegistrarSettings{
-		Servers:             where,
+		Servers:             registries(g.config, g.options, g.registries),
 		Instance:            ownInstance(g.config, servers),
 		BackOffBound:        c.RenewBackOffBound,
 		ReplicationInterval: c.ReplicationInterval,

@@ -21,6 +21,7 @@ import (
 	"github.com/gozer-gateway/gozer"
 	"github.com/gozer-gateway/gozer/config"
 	"github.com/gozer-gateway/gozer/discovery/eureka"
+	"github.com/gozer-gateway/gozer/internal/certtest"
 	"github.com/gozer-gateway/gozer/internal/memhttp"
 	"github.com/gozer-gateway/gozer/registry"
 )
@@ -420,18 +421,44 @@ func TestOwnInstanceOfThisMachine(t *testing.T) {
 	}
 }
 
+// Whatever the client is for, what is wrong with its files is told by key and place, once. The
+// last line of each row is to blame.
 func TestRegistryCertificatesThatAreNone(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "ca.pem")
-	if err := os.WriteFile(file, []byte("nothing"), 0o600); err != nil {
+	ca := certtest.NewCA(t, "ours")
+	certificate, key := ca.Issue("edge").Write()
+	_, other := ca.Issue("edge").Write()
+	broken := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(broken, []byte("nothing"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cfg, report := config.Parse("gateway.yaml", fmt.Appendf(nil, "eureka.client.tls: {enabled: true, trust-certificate: %q, certificate: /nowhere.pem, certificate-private-key: /nowhere.pem}\n", file), config.Options{})
-	gozer.Validate(cfg, report)
-	if got := report.String(); !strings.Contains(got, file+": there is no certificate in PEM form in it") || !strings.Contains(got, "/nowhere.pem") {
-		t.Error(got)
-	}
-	if _, err := gozer.New(cfg); err == nil {
-		t.Error("the gateway starts")
+	const tls = "eureka.client.tls."
+	for name, row := range map[string]struct {
+		lines []string
+		why   string
+	}{
+		"authorities":       {[]string{tls + "trust-certificate: " + broken}, "there is no certificate in PEM form in it"},
+		"certificate":       {[]string{tls + "certificate-private-key: " + key, tls + "certificate: /nowhere.pem"}, "no such file"},
+		"key":               {[]string{tls + "certificate: " + certificate, tls + "certificate-private-key: " + other}, "private key does not match"},
+		"no key":            {[]string{tls + "certificate: " + certificate}, "no file is named for its private key"},
+		"key alone":         {[]string{tls + "certificate-private-key: " + key}, "no file is named for its certificate"},
+		"of a registration": {[]string{"eureka.client.fetch-registry: false", tls + "trust-certificate: " + broken}, "there is no certificate"},
+		"of peers":          {[]string{"eureka: {server.enabled: true, client.enabled: false}", tls + "trust-certificate: " + broken}, "there is no certificate"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lines := append([]string{tls + "enabled: true"}, row.lines...)
+			want := fmt.Sprintf("gateway.yaml:%d: error: %s: %s", len(lines), lines[len(lines)-1], row.why)
+			cfg, report := config.Parse("gateway.yaml", []byte(strings.Join(lines, "\n")), config.Options{})
+			gozer.Validate(cfg, report)
+			_, err := gozer.New(cfg)
+			if err == nil {
+				t.Fatal("the gateway starts")
+			}
+			for _, got := range []string{report.String(), err.Error()} {
+				if !strings.Contains(got, want) || strings.Count(got, "error:") != 1 {
+					t.Errorf("%s\nwant %s", got, want)
+				}
+			}
+		})
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/gozer-gateway/gozer/config"
 	"github.com/gozer-gateway/gozer/discovery"
 	"github.com/gozer-gateway/gozer/discovery/eureka"
+	"github.com/gozer-gateway/gozer/internal/tlsout"
 	"github.com/gozer-gateway/gozer/registry"
 	"github.com/gozer-gateway/gozer/ribboncmd"
 	"github.com/gozer-gateway/gozer/telemetry"
@@ -30,20 +31,21 @@ type Gateway struct {
 	security  security
 	proxyPort atomic.Int64 // of the open listener
 
-	options  options
-	config   *config.Config // of the start; listeners keep it across reloads
-	state    *state
-	metrics  *telemetry.Metrics
-	gatherer prometheus.Gatherer
-	scrape   http.Handler
-	levels   *levels
-	hub      *discovery.Hub
-	eureka   *eureka.Client     // nil without one
-	registry *registry.Registry // nil unless eureka.server.enabled at the start
-	exports  exports
-	snapshot atomic.Pointer[snapshot] // nil in a process that is a registry alone
-	reload   sync.Mutex               // held while a configuration is read and a snapshot is built
-	ready    atomic.Bool
+	options    options
+	config     *config.Config // of the start; listeners keep it across reloads
+	state      *state
+	metrics    *telemetry.Metrics
+	gatherer   prometheus.Gatherer
+	scrape     http.Handler
+	levels     *levels
+	hub        *discovery.Hub
+	eureka     *eureka.Client     // nil without one
+	registry   *registry.Registry // nil unless eureka.server.enabled at the start
+	registries *tlsout.Material   // what registries are called with; nil without eureka.client.tls
+	exports    exports
+	snapshot   atomic.Pointer[snapshot] // nil in a process that is a registry alone
+	reload     sync.Mutex               // held while a configuration is read and a snapshot is built
+	ready      atomic.Bool
 
 	succession succession
 }
@@ -66,9 +68,10 @@ func newGateway(cfg *config.Config, opts []Option) *Gateway {
 	o := newOptions(opts)
 	g := &Gateway{config: cfg, state: newState(o), security: newSecurity(o.logger)}
 	g.succession.serves = make(chan struct{})
+	g.registries, _ = registryFiles(cfg) // build says what is wrong
 	if cfg.Registry.Enabled {
 		o.sources = append(slices.Clone(o.sources), g.ownRegistry())
-	} else if client, _ := eurekaClient(cfg, o); client != nil { // build says what is wrong
+	} else if client, _ := eurekaClient(cfg, o, g.registries); client != nil {
 		o.sources = append(slices.Clone(o.sources), client)
 		g.eureka = client
 	}

@@ -137,9 +137,10 @@ func (g *Gateway) build(cfg *config.Config) (*snapshot, error) {
 	routes := s.route()
 	services := g.connect(s)
 	chained := g.chain(s)
-	_, registry := eurekaClient(cfg, g.options)
+	_, registry := registryFiles(cfg)
+	_, client := eurekaClient(cfg, g.options, nil)
 	logged := g.logAccess(s)
-	problems := errors.Join(security, secured, traced, routes, services, chained, logged, registry)
+	problems := errors.Join(security, secured, traced, routes, services, chained, logged, registry, client)
 	if problems == nil {
 		s.observers = g.observers(s)
 	}

@@ -3,7 +3,6 @@ package gozer
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"maps"
 	"net/http"
 	"slices"
@@ -109,7 +108,7 @@ const everyUpstream = "*"
 // upstreamEntry is how messages call the entry of a name.
 func upstreamEntry(name string) string { return "gateway.tls." + name }
 
-func (g *Gateway) readFiles(s *snapshot, name string, u config.UpstreamTLS) (problems []config.Finding) {
+func (g *Gateway) readFiles(s *snapshot, name string, u config.UpstreamTLS) []config.Finding {
 	files := filesOf(u)
 	if files == (tlsout.Files{}) || s.tls.materials[files] != nil {
 		return nil
@@ -118,26 +117,7 @@ func (g *Gateway) readFiles(s *snapshot, name string, u config.UpstreamTLS) (pro
 	if err == nil {
 		s.tls.materials[files] = m
 	}
-	for _, problem := range separate(err) {
-		if broken, ok := errors.AsType[*tlsout.FileError](problem); ok {
-			problems = append(problems, fileFinding(s.config, name, broken))
-		}
-	}
-	return problems
-}
-
-// fileFinding places what is wrong with a file at the key that names it: the entry's own,
-// or that of all.
-func fileFinding(cfg *config.Config, name string, e *tlsout.FileError) config.Finding {
-	f := config.Finding{Severity: config.Error, Message: e.Error()}
-	part := [...]string{"trust-certificate", "certificate", "certificate-private-key"}[e.Part]
-	for _, entry := range []string{name, everyUpstream} {
-		f.Key = upstreamEntry(entry) + "." + part
-		if f.Position = cfg.Place(f.Key); f.Position != (config.Position{}) {
-			break
-		}
-	}
-	return f
+	return fileFindings(s.config, err, upstreamEntry(name), upstreamEntry(everyUpstream))
 }
 
 func filesOf(u config.UpstreamTLS) tlsout.Files {

@@ -45,6 +45,18 @@ func (m *Material) Equal(o *Material) bool { return m != nil && o != nil && m.di
 // Certificate is what is shown to servers that ask; nil for none.
 func (m *Material) Certificate() *tls.Certificate { return m.pair }
 
+// Config is for clients of the standard library; a nil Material leaves everything to the system.
+func (m *Material) Config() *tls.Config {
+	if m == nil {
+		return nil
+	}
+	c := &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: m.roots}
+	if m.pair != nil {
+		c.Certificates = []tls.Certificate{*m.pair}
+	}
+	return c
+}
+
 // Part names one of the files.
 type Part uint8
 
@@ -54,6 +66,11 @@ const (
 	Certificate
 	PrivateKey
 )
+
+// String is the last part of the keys that name such a file.
+func (p Part) String() string {
+	return [...]string{"trust-certificate", "certificate", "certificate-private-key"}[p]
+}
 
 // FileError is a file that is of no use. Its text holds nothing of the file's content, not even
 // if that stands in place of the name.
@@ -69,8 +86,8 @@ func (e *FileError) Error() string { return pemfile.Named(e.File, e.Err).Error()
 func (e *FileError) Unwrap() error { return e.Err }
 
 var (
-	errNoKey  = errors.New("a certificate needs certificate-private-key")
-	errNoPair = errors.New("a key needs a certificate")
+	errNoKey  = errors.New("no file is named for its private key")
+	errNoPair = errors.New("no file is named for its certificate")
 )
 
 // Load reads the files. Everything that is wrong is in the error, each as a *FileError.

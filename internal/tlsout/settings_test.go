@@ -38,8 +38,8 @@ func TestBadFiles(t *testing.T) {
 		"no certificate in it":   {tlsout.Files{Certificate: text, PrivateKey: key}, tlsout.Certificate, text},
 		"no key in it":           {tlsout.Files{Certificate: certificate, PrivateKey: text}, tlsout.PrivateKey, text},
 		"key of another":         {tlsout.Files{Certificate: certificate, PrivateKey: foreign}, tlsout.PrivateKey, "does not match"},
-		"certificate without it": {tlsout.Files{Certificate: certificate}, tlsout.Certificate, "certificate-private-key"},
-		"key alone":              {tlsout.Files{PrivateKey: key}, tlsout.PrivateKey, "needs a certificate"},
+		"certificate without it": {tlsout.Files{Certificate: certificate}, tlsout.Certificate, "no file is named for its private key"},
+		"key alone":              {tlsout.Files{PrivateKey: key}, tlsout.PrivateKey, "no file is named for its certificate"},
 		"a folder":               {tlsout.Files{TrustCertificate: t.TempDir()}, tlsout.TrustCertificate, "is a directory"},
 	} {
 		t.Run(name, func(t *testing.T) {
