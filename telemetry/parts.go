@@ -136,7 +136,9 @@ func Connections(c *http1.ServerCount) Part {
 	return func(e *Emitter) {
 		e.Counter("gozer_connections_accepted_total", "Connections of clients.", float64(c.Accepted.Load()))
 		e.Gauge("gozer_connections_open", "Connections of clients that are open.", float64(c.Open.Load()))
-		e.Counter("gozer_connections_refused_total", "Connections of clients that gateway.limits had no room for.", float64(c.TurnedAway.Load()))
+		const refused, help = "gozer_connections_refused_total", "Connections of clients that there was no room for, by the limit of gateway.limits."
+		e.Counter(refused, help, float64(c.TurnedAway.Load()), "reason", "max-connections")
+		e.Counter(refused, help, float64(c.TurnedAwayOfClient.Load()), "reason", "max-connections-per-client")
 		e.Counter("gozer_tls_handshakes_failed_total", "TLS connections of clients that did not come about.", float64(c.HandshakesFailed.Load()))
 		refusals(e, "gozer_http1_refused_total", c.Answered())
 	}

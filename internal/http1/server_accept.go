@@ -86,14 +86,11 @@ func (s *Server) welcome(base context.Context, conn net.Conn) {
 			go s.meet(base, conn, i)
 			return
 		}
-		s.Count.turnAway()
 		_ = conn.Close() // nothing was written to it
 		return
 	}
 	c := newServerConn(base, s, conn, conn.RemoteAddr())
 	if !s.admit(c) {
-		s.Count.turnAway()
-		s.log.Debug("too many connections", "client", c.remote)
 		go c.turnAway()
 		return
 	}

@@ -160,6 +160,7 @@ func (c *serverConn) refuse(err error) {
 // turnAway answers a connection that there is no room for. Nothing has been
 // read from it, and nothing will be.
 func (c *serverConn) turnAway() {
+	c.server.log.Debug("too many connections", "client", c.remote)
 	defer func() { _ = c.conn.Close() }()
 	_ = c.conn.SetDeadline(time.Now().Add(tick)) // fails on a closed connection
 	if _, secure := c.conn.(*tls.Conn); !secure {

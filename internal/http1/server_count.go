@@ -13,8 +13,9 @@ type ServerCount struct {
 	// included until their handlers return.
 	Accepted, Open atomic.Int64
 
-	// TurnedAway are connections that there was no room for.
-	TurnedAway atomic.Int64
+	// TurnedAway are connections that MaxConnections stood against, TurnedAwayOfClient those
+	// that MaxConnectionsPerClient did.
+	TurnedAway, TurnedAwayOfClient atomic.Int64
 
 	// HandshakesFailed are TLS connections that never came about.
 	HandshakesFailed atomic.Int64
@@ -47,6 +48,12 @@ func (c *ServerCount) open(n int64) {
 func (c *ServerCount) turnAway() {
 	if c != nil {
 		c.TurnedAway.Add(1)
+	}
+}
+
+func (c *ServerCount) turnAwayOfClient() {
+	if c != nil {
+		c.TurnedAwayOfClient.Add(1)
 	}
 }
 

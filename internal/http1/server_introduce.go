@@ -35,7 +35,6 @@ func (s *Server) meet(base context.Context, conn net.Conn, i introduced) {
 	case s.admitExpected(c, conn, err):
 		c.serve()
 	case err == nil:
-		s.Count.turnAway()
 		c.turnAway()
 	}
 }

@@ -104,12 +104,16 @@ func TestServerTLSBehindABalancer(t *testing.T) {
 }
 
 func TestServerCountsTheRealClients(t *testing.T) {
-	addr := serving(t, behindBalancer{engine: &http1.Server{MaxConnectionsPerClient: 1, Handler: http.HandlerFunc(whose)}})
+	var count http1.ServerCount
+	addr := serving(t, behindBalancer{engine: &http1.Server{MaxConnectionsPerClient: 1, Handler: http.HandlerFunc(whose), Count: &count}})
 	c := dialRaw(t, addr)
 	c.send(introduction + get)
 	c.until("203.0.113.9:8080\n")
 	if got := exchange(t, addr, introduction); statuses(got) != "503" {
 		t.Errorf("C258 another connection of the same client: %q", got)
+	}
+	if all, ofClient := count.TurnedAway.Load(), count.TurnedAwayOfClient.Load(); all != 0 || ofClient != 1 {
+		t.Errorf("%d turned away, and %d of a client", all, ofClient)
 	}
 	if got := exchange(t, addr, "PROXY TCP4 203.0.113.10 10.0.0.1 8080 80\r\n"+lastGet); statuses(got) != "200" {
 		t.Errorf("another client: %q", got)

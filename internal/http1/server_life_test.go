@@ -197,18 +197,26 @@ func TestServerLimits(t *testing.T) {
 		head := c.until("\r\n\r\n")
 		return c, statuses(head) == "200"
 	}
-	for name, s := range map[string]*http1.Server{
-		"C258 in all":     {MaxConnections: 2},
-		"C258 per client": {MaxConnectionsPerClient: 2},
+	type turnedAway struct{ inAll, ofClient int64 }
+	for name, row := range map[string]struct {
+		server *http1.Server
+		want   turnedAway
+	}{
+		"C258 in all":     {&http1.Server{MaxConnections: 2}, turnedAway{inAll: 1}},
+		"C258 per client": {&http1.Server{MaxConnectionsPerClient: 2}, turnedAway{ofClient: 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s.Handler = http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
+			s, count := row.server, &http1.ServerCount{}
+			s.Count, s.Handler = count, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
 			addr := serving(t, s)
 			first, ok1 := admitted(t, addr)
 			_, ok2 := admitted(t, addr)
 			c := dialRaw(t, addr)
 			if got := c.rest(); !ok1 || !ok2 || statuses(got) != "503" {
 				t.Errorf("%v, %v and then %q", ok1, ok2, got)
+			}
+			if got := (turnedAway{count.TurnedAway.Load(), count.TurnedAwayOfClient.Load()}); got != row.want {
+				t.Errorf("turned away: %+v, want %+v", got, row.want)
 			}
 			first.send(lastGet)
 			first.rest()

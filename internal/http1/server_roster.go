@@ -28,7 +28,14 @@ func (s *Server) admit(c *serverConn) bool {
 
 // roomy reports whether a further connection may come. It is called with s.mu held.
 func (s *Server) roomy() bool {
-	return !s.cutting.Load() && (s.MaxConnections <= 0 || len(s.conns)+len(s.taken)+len(s.expected) < s.MaxConnections)
+	if s.cutting.Load() {
+		return false
+	}
+	if s.MaxConnections > 0 && len(s.conns)+len(s.taken)+len(s.expected) >= s.MaxConnections {
+		s.Count.turnAway()
+		return false
+	}
+	return true
 }
 
 // enrol counts a connection in, unless its client has enough of them. It is called
@@ -36,6 +43,7 @@ func (s *Server) roomy() bool {
 func (s *Server) enrol(c *serverConn) bool {
 	if s.MaxConnectionsPerClient > 0 && c.client.IsValid() {
 		if s.perClient[c.client] >= s.MaxConnectionsPerClient {
+			s.Count.turnAwayOfClient()
 			return false
 		}
 		s.perClient[c.client]++
