@@ -221,10 +221,10 @@ func TestTooManyLinesAreToldOf(t *testing.T) {
 		told := &output{}
 		w := accesslog.NewWriter(&output{}, slog.New(slog.NewTextHandler(told, nil)))
 		w.Configure(to(8))
-		run(t, w)
 		for range 3 {
 			w.Write([]byte("four\n"))
 		}
+		run(t, w)
 		wait(2 * time.Second)
 		if w.Lost() != 2 || strings.Count(told.String(), "faster than they are taken") != 1 {
 			t.Errorf("%d lost: %s", w.Lost(), told)
