@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"os"
 	"strings"
-	"syscall"
 	"testing"
 )
 
@@ -107,16 +106,5 @@ func TestSocketActivationOfTheRegistry(t *testing.T) {
 		t.Errorf("listens at %s, want %s", got, socket)
 	}
 	systemd.hears("READY=1")
-	g.Signal(syscall.SIGHUP)
-	systemd.hears("RELOADING=1")
-	systemd.hears("READY=1")
-	g.Signal(syscall.SIGUSR2)
-	systemd.hears("RELOADING=1")
-	next := g.successor(t, 1)
-	systemd.hears(fmt.Sprintf("MAINPID=%d\nREADY=1", next.Pid))
-	wantExit(t, g.ExitCode(), 0)
-	if err := next.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	systemd.hears("STOPPING=1")
+	systemd.followsLife(g)
 }

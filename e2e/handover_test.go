@@ -280,12 +280,12 @@ func passed(t *testing.T) (net.Addr, *os.File) {
 type manager struct {
 	path   string
 	socket *net.UnixConn
-	tb     testing.TB
+	t      *testing.T
 }
 
 func newManager(t *testing.T) *manager {
 	t.Helper()
-	m := &manager{path: filepath.Join(t.TempDir(), "notify"), tb: t}
+	m := &manager{path: filepath.Join(t.TempDir(), "notify"), t: t}
 	var err error
 	if m.socket, err = net.ListenUnixgram("unixgram", &net.UnixAddr{Name: m.path, Net: "unixgram"}); err != nil {
 		t.Fatal(err)
@@ -295,15 +295,32 @@ func newManager(t *testing.T) *manager {
 }
 
 func (m *manager) hears(want string) {
-	m.tb.Helper()
+	m.t.Helper()
 	text := make([]byte, 200)
 	if err := m.socket.SetReadDeadline(time.Now().Add(patience)); err != nil {
-		m.tb.Fatal(err)
+		m.t.Fatal(err)
 	}
 	n, err := m.socket.Read(text)
 	if got := string(text[:n]); err != nil || got != want {
-		m.tb.Errorf("systemd hears %q, %v; want %q", got, err, want)
+		m.t.Errorf("systemd hears %q, %v; want %q", got, err, want)
 	}
+}
+
+// followsLife hears of a reload, of a restart and of the end.
+func (m *manager) followsLife(g *gateway) {
+	m.t.Helper()
+	g.Signal(syscall.SIGHUP)
+	m.hears("RELOADING=1")
+	m.hears("READY=1")
+	g.Signal(syscall.SIGUSR2)
+	m.hears("RELOADING=1")
+	next := g.successor(m.t, 1)
+	m.hears(fmt.Sprintf("MAINPID=%d\nREADY=1", next.Pid))
+	wantExit(m.t, g.ExitCode(), 0)
+	if err := next.Signal(syscall.SIGTERM); err != nil {
+		m.t.Fatal(err)
+	}
+	m.hears("STOPPING=1")
 }
 
 // systemd's protocol: sockets by name or port, and the word that the service is ready.
@@ -326,18 +343,7 @@ func TestSocketActivation(t *testing.T) {
 	if g.readiness() != http.StatusOK {
 		t.Error("not ready")
 	}
-	g.Signal(syscall.SIGHUP)
-	systemd.hears("RELOADING=1")
-	systemd.hears("READY=1")
-	g.Signal(syscall.SIGUSR2)
-	systemd.hears("RELOADING=1")
-	next := g.successor(t, 1)
-	systemd.hears(fmt.Sprintf("MAINPID=%d\nREADY=1", next.Pid))
-	wantExit(t, g.ExitCode(), 0)
-	if err := next.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	systemd.hears("STOPPING=1")
+	systemd.followsLife(g)
 }
 
 func TestSocketActivationWithoutAListener(t *testing.T) {
