@@ -76,7 +76,7 @@ func TestCheckOfWhatRunNeeds(t *testing.T) {
 		"access log that is a folder": {[]string{"gateway.access-log.file=" + folder}, "--set: error: gateway.access-log.file: open " + folder + ": is a directory"},
 		"certificate of the registry": {
 			[]string{"eureka.server.enabled=true", "eureka.server.ssl.certificate=" + certificate, "eureka.server.ssl.certificate-private-key=/nowhere"},
-			"--set: error: eureka.server.ssl: /nowhere: no such file or directory",
+			"--set: error: eureka.server.ssl.certificate-private-key: /nowhere: no such file or directory",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

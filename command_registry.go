@@ -35,10 +35,12 @@ func (c *command) runRegistry(ctx context.Context, args []string) int {
 	defer func() { _ = sockets.Close() }() // those that no listener has taken
 	own = append(own, WithLogger(logger), withLevel(level))
 	g := newGateway(cfg, append(own, c.options...))
-	_, err = registryFiles(cfg)
-	if err := errors.Join(err, g.embed(cfg)); err != nil {
+	_, outward := registryFiles(cfg)
+	view, inward := g.security.prepareRegistry(cfg)
+	if err := errors.Join(outward, inward, g.embed(cfg)); err != nil {
 		return c.fail(err)
 	}
+	g.security.adopt(certificates{registry: view})
 	ctx, stop := context.WithCancel(ctx)
 	var background sync.WaitGroup
 	defer background.Wait()
@@ -75,6 +77,7 @@ func (g *Gateway) serveRegistry(ctx context.Context) error {
 	}
 	return g.live(ctx, []*server{s}, func(ctx context.Context, running *sync.WaitGroup) {
 		running.Go(func() { g.registry.Run(ctx) })
+		running.Go(func() { g.security.runRegistry(ctx, g.config) })
 	}, func() *registration { return nil })
 }
 

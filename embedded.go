@@ -3,7 +3,6 @@ package gozer
 import (
 	"context"
 	"crypto/tls"
-	"fmt"
 	"log/slog"
 	"maps"
 	"net"
@@ -16,7 +15,6 @@ import (
 	"github.com/gozer-gateway/gozer/config"
 	"github.com/gozer-gateway/gozer/discovery"
 	"github.com/gozer-gateway/gozer/discovery/eureka"
-	"github.com/gozer-gateway/gozer/internal/pemfile"
 	"github.com/gozer-gateway/gozer/registry"
 )
 
@@ -161,53 +159,22 @@ func registryHealth(r *registry.Registry) admin.Component {
 	return part
 }
 
-// openRegistry opens the registry's listener. TLS is the standard library's.
+// openRegistry opens the registry's listener. Over TLS the server is the standard library's.
 func (g *Gateway) openRegistry(ctx context.Context) (*server, error) {
-	security, err := listenerTLS(g.config.Registry.TLS)
-	if err != nil {
-		return nil, fmt.Errorf("gozer: eureka.server.ssl: %w", err)
-	}
-	s, err := g.open(ctx, embedded, g.config.Registry.Address, g.config.Registry.Port, func(base context.Context) httpServer {
-		if security != nil {
-			return g.secureServer(base, g.registry.Handler())
+	return g.open(ctx, embedded, g.config.Registry.Address, g.config.Registry.Port, func(base context.Context) httpServer {
+		if registrySecure(g.config) {
+			return g.countFailures(g.secureServer(base, g.registry.Handler()), g.security.registry)
 		}
 		return g.engineServer(base, g.registry.Handler())
 	})
-	if err == nil && security != nil {
-		s.listener, s.tls = tls.NewListener(s.listener, security), true
-	}
-	return s, err
 }
 
 // secureServer limits how long strangers may take, as the native engine does.
-func (g *Gateway) secureServer(base context.Context, handler http.Handler) httpServer {
+func (g *Gateway) secureServer(base context.Context, handler http.Handler) *http.Server {
 	s := g.standardServer(base, handler)
 	limits := g.config.Gateway.Limits
 	s.ReadTimeout, s.WriteTimeout = limits.HeaderTimeout+limits.BodyTimeout, limits.WriteTimeout
 	return s
-}
-
-// listenerTLS is nil without a certificate.
-func listenerTLS(c config.RegistryTLS) (*tls.Config, error) {
-	if c.Certificate == "" {
-		return nil, nil
-	}
-	pair, err := pemfile.PairFiles(c.Certificate, c.PrivateKey)
-	if err != nil {
-		return nil, err
-	}
-	security := &tls.Config{Certificates: []tls.Certificate{*pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}
-	if c.ClientAuth == "none" {
-		return security, nil
-	}
-	if security.ClientCAs, err = pemfile.PoolFile(c.TrustCertificate); err != nil {
-		return nil, fmt.Errorf("trust-certificate: %w", err)
-	}
-	security.ClientAuth = tls.VerifyClientCertIfGiven
-	if c.ClientAuth == "need" {
-		security.ClientAuth = tls.RequireAndVerifyClientCert
-	}
-	return security, nil
 }
 
 // Registry returns the handler of the embedded registry, nil without one; Run serves

@@ -9,12 +9,14 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"fmt"
 	"math/big"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -22,6 +24,7 @@ import (
 
 	"github.com/gozer-gateway/gozer"
 	"github.com/gozer-gateway/gozer/discovery/eureka"
+	"github.com/gozer-gateway/gozer/internal/certtest"
 	"github.com/gozer-gateway/gozer/internal/memhttp"
 )
 
@@ -229,9 +232,78 @@ eureka.server:
 }
 
 func TestRegistryWithoutItsCertificate(t *testing.T) {
-	p := &place{network: memhttp.NewNetwork()}
-	g := newGateway(t, "eureka.server: {enabled: true, ssl: {certificate: /none.pem, certificate-private-key: /none.key}}\n", p.listen())
-	if err := g.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "eureka.server.ssl") {
-		t.Errorf("Run: %v", err)
+	const yaml = "eureka.server: {enabled: true}\neureka.server.ssl.certificate: /none.pem\neureka.server.ssl.certificate-private-key: /none.key\n"
+	const want = "gateway.yaml:2: error: eureka.server.ssl.certificate: /none.pem: no such file"
+	if _, err := gozer.New(parse(t, yaml)); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("New: %v", err)
+	}
+	var out strings.Builder
+	code := gozer.Execute(t.Context(), &out, &out, []string{"registry", "--config", file(t, yaml)}, gozer.WithListen(neverListen(t)))
+	if code != 1 || !strings.Contains(out.String(), want) {
+		t.Errorf("code %d: %s", code, &out)
+	}
+}
+
+// The registry's certificate is watched over as those of the other listeners are.
+func TestEndOfTheRegistrysCertificate(t *testing.T) {
+	pair := certtest.NewCA(t, "ours").IssueLeaf(certtest.Leaf{Name: "registry.test", NotAfter: time.Now().Add(time.Hour)})
+	certificate, key := pair.Write()
+	yaml := fmt.Sprintf("eureka.server: {enabled: true, ssl: {certificate: %q, certificate-private-key: %q}}\n", certificate, key)
+	g := newGateway(t, yaml)
+	wantCertificates(t, g, map[string]string{"": "WILL_EXPIRE_SOON", "eureka.server.ssl": "WILL_EXPIRE_SOON"})
+	wantSeries(t, g,
+		`gozer_certificate_ends_timestamp_seconds{listener="registry",name="eureka.server.ssl"} `+strconv.FormatFloat(float64(pair.Cert.NotAfter.Unix()), 'g', -1, 64),
+		`gozer_tls_client_hellos_total{listener="registry"} 0`)
+	if err := os.WriteFile(key, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	reload(t, g, yaml)
+	wantCertificates(t, g, map[string]string{"": "FILES_UNUSABLE", "eureka.server.ssl": "FILES_UNUSABLE"})
+}
+
+// A registry alone follows its files too.
+func TestRegistryAloneFollowsItsCertificate(t *testing.T) {
+	ca := certtest.NewCA(t, "ours")
+	first, second := ca.Issue("registry.test"), ca.Issue("registry.test")
+	certificate, key := first.Write()
+	opened := make(chan string, 1)
+	listen := func(ctx context.Context, _ string) (net.Listener, error) {
+		l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+		if err == nil {
+			opened <- l.Addr().String()
+		}
+		return l, err
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan int)
+	var out strings.Builder
+	go func() {
+		done <- gozer.Execute(ctx, &out, &out, []string{
+			"registry", "--config", file(t, "gateway.ssl.watch-interval: 10ms\n"),
+			"--set", "eureka.server.ssl.certificate=" + certificate, "--set", "eureka.server.ssl.certificate-private-key=" + key,
+		}, gozer.WithListen(listen))
+	}()
+	address := <-opened
+	shown := func() string {
+		d := &tls.Dialer{Config: &tls.Config{RootCAs: ca.Pool(), ServerName: "registry.test"}}
+		conn, err := d.DialContext(t.Context(), "tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		return conn.(*tls.Conn).ConnectionState().PeerCertificates[0].SerialNumber.String() //nolint:forcetypeassert // of its own dialer
+	}
+	if got := shown(); got != first.Cert.SerialNumber.String() {
+		t.Errorf("shows %s", got)
+	}
+	second.Replace(certificate, key)
+	for deadline := time.Now().Add(10 * time.Second); shown() != second.Cert.SerialNumber.String(); {
+		if time.Now().After(deadline) {
+			t.Fatal("the old certificate is still shown")
+		}
+	}
+	stop()
+	if code := <-done; code != 0 {
+		t.Errorf("ended with %d: %s", code, &out)
 	}
 }

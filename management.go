@@ -68,7 +68,7 @@ func (v view) Components() []admin.Component {
 	if v.registry != nil {
 		parts = append(parts, registryHealth(v.registry))
 	}
-	if v.config.TLS() || v.config.Management.SSL.On() || len(v.snapshot.Load().tls.materials) > 0 {
+	if v.hasTLS() {
 		parts = append(parts, v.certificateHealth(time.Now()))
 	}
 	return parts

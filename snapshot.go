@@ -132,7 +132,7 @@ func (g *Gateway) build(cfg *config.Config) (*snapshot, error) {
 	secured := g.secure(s)
 	s.edge = newEdge(cfg)
 	var security error
-	s.certificates, security = g.security.prepare(cfg)
+	s.certificates, security = g.security.prepare(cfg, g.config)
 	traced := g.exports.trace(s)
 	routes := s.route()
 	services := g.connect(s)

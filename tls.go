@@ -39,26 +39,36 @@ func protocols(cfg *config.Config) []string {
 
 // security is the TLS of the listeners, across reloads. Whether a listener speaks TLS is
 // decided at the start.
-type security struct{ proxy, management *certs.Store }
+type security struct{ proxy, management, registry *certs.Store }
 
 func newSecurity(log *slog.Logger) security {
-	return security{certs.New(proxy, log), certs.New(management, log)}
+	return security{certs.New(proxy, log), certs.New(management, log), certs.New(embedded, log)}
 }
 
-// certificates are what a configuration makes of the two; nil without TLS.
-type certificates struct{ proxy, management *certs.View }
+// certificates are what a configuration makes of them; nil without TLS.
+type certificates struct{ proxy, management, registry *certs.View }
 
-// prepare reads the files and changes nothing.
-func (s security) prepare(cfg *config.Config) (certificates, error) {
+// prepare reads the files and changes nothing. The registry goes by the configuration of the
+// start.
+func (s security) prepare(cfg, started *config.Config) (certificates, error) {
 	var c certificates
-	var problems [2]error
+	var problems [3]error
 	if cfg.TLS() {
 		c.proxy, problems[0] = s.proxy.Prepare(proxyTLS(cfg))
 	}
 	if cfg.Management.SSL.On() {
 		c.management, problems[1] = s.management.Prepare(managementTLS(cfg))
 	}
-	return c, errors.Join(certificateErrors(cfg, "server.ssl", problems[0]), certificateErrors(cfg, "management.server.ssl", problems[1]))
+	c.registry, problems[2] = s.prepareRegistry(started)
+	return c, errors.Join(certificateErrors(cfg, "server.ssl", problems[0]), certificateErrors(cfg, "management.server.ssl", problems[1]), problems[2])
+}
+
+func (s security) prepareRegistry(started *config.Config) (*certs.View, error) {
+	if !registrySecure(started) {
+		return nil, nil
+	}
+	v, err := s.registry.Prepare(registryListener(started))
+	return v, certificateErrors(started, registrySSL, err)
 }
 
 func (s security) adopt(c certificates) {
@@ -67,6 +77,9 @@ func (s security) adopt(c certificates) {
 	}
 	if c.management != nil {
 		s.management.Adopt(c.management)
+	}
+	if c.registry != nil {
+		s.registry.Adopt(c.registry)
 	}
 }
 
@@ -80,10 +93,17 @@ func (s security) run(ctx context.Context, cfg *config.Config) {
 	if cfg.Management.SSL.On() {
 		running.Go(func() { s.management.Run(ctx, cfg.Gateway.SSL.WatchInterval) })
 	}
+	s.runRegistry(ctx, cfg)
+}
+
+func (s security) runRegistry(ctx context.Context, cfg *config.Config) {
+	if registrySecure(cfg) {
+		s.registry.Run(ctx, cfg.Gateway.SSL.WatchInterval)
+	}
 }
 
 // stores are those of all listeners; the ones without TLS have nothing to tell.
-func (s security) stores() []*certs.Store { return []*certs.Store{s.proxy, s.management} }
+func (s security) stores() []*certs.Store { return []*certs.Store{s.proxy, s.management, s.registry} }
 
 func proxyTLS(cfg *config.Config) certs.Settings {
 	s := listenerSettings(cfg, "server.ssl", &cfg.Server.SSL)
@@ -99,6 +119,22 @@ func proxyTLS(cfg *config.Config) certs.Settings {
 
 func managementTLS(cfg *config.Config) certs.Settings {
 	s := listenerSettings(cfg, "management.server.ssl", &cfg.Management.SSL)
+	s.Protocols = []string{"http/1.1"}
+	return s
+}
+
+// registrySSL is the section about the registry's listener.
+const registrySSL = "eureka.server.ssl"
+
+func registrySecure(cfg *config.Config) bool {
+	return cfg.Registry.Enabled && cfg.Registry.TLS.Certificate != ""
+}
+
+func registryListener(cfg *config.Config) certs.Settings {
+	r := cfg.Registry.TLS
+	s := listenerSettings(cfg, registrySSL, &config.SSL{
+		Certificate: r.Certificate, PrivateKey: r.PrivateKey, ClientAuth: r.ClientAuth, TrustCertificate: r.TrustCertificate, MinVersion: tls.VersionTLS12,
+	})
 	s.Protocols = []string{"http/1.1"}
 	return s
 }
@@ -149,6 +185,8 @@ func (g *Gateway) tlsOf(listener string) *tls.Config {
 		return g.security.proxy.Config()
 	case listener == management && g.config.Management.SSL.On():
 		return g.security.management.Config()
+	case listener == embedded && registrySecure(g.config):
+		return g.security.registry.Config()
 	}
 	return nil
 }

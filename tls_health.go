@@ -15,6 +15,12 @@ const (
 	certificateStuck    = "FILES_UNUSABLE"
 )
 
+// hasTLS tells whether there is anything to be said about certificates.
+func (g *Gateway) hasTLS() bool {
+	c := g.config
+	return c.TLS() || c.Management.SSL.On() || registrySecure(c) || len(g.snapshot.Load().tls.materials) > 0
+}
+
 // certificateHealth is the part of the health endpoint about the certificates in force,
 // those that are shown to upstreams included.
 func (g *Gateway) certificateHealth(now time.Time) admin.Component {

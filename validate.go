@@ -29,7 +29,6 @@ func Validate(cfg *config.Config, report *config.Report, opts ...Option) {
 		addProblem(report, problem)
 	}
 	checkRegistryPort(cfg, report)
-	checkRegistryTLS(cfg, report)
 	warnOfCertificates(s, report, time.Now())
 	warnOfServletFilters(cfg, report)
 	warnOfEndpoints(cfg, report)
@@ -86,25 +85,16 @@ func checkRegistryPort(cfg *config.Config, report *config.Report) {
 	}
 }
 
-// checkRegistryTLS reports files that the registry's listener could not be opened with.
-func checkRegistryTLS(cfg *config.Config, report *config.Report) {
-	if !cfg.Registry.Enabled {
-		return
-	}
-	if _, err := listenerTLS(cfg.Registry.TLS); err != nil {
-		const key = "eureka.server.ssl"
-		report.AddError(key, cfg.Place(key+".certificate"), err)
-	}
-}
-
 // warnOfCertificates reports those that can be shown, but to nobody's liking.
 func warnOfCertificates(s *snapshot, report *config.Report, now time.Time) {
 	warn := func(name, text string) {
 		key := name + ".certificate"
 		report.Add(config.Finding{Severity: config.Warning, Key: key, Position: s.config.Place(key), Message: text})
 	}
-	for _, flaw := range append(s.certificates.proxy.Flaws(now), s.certificates.management.Flaws(now)...) {
-		warn(flaw.Name, flaw.Text)
+	for _, listener := range []*certs.View{s.certificates.proxy, s.certificates.management, s.certificates.registry} {
+		for _, flaw := range listener.Flaws(now) {
+			warn(flaw.Name, flaw.Text)
+		}
 	}
 	for _, entry := range s.upstreamFiles() {
 		if shown := entry.material.Certificate(); shown != nil {
