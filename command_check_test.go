@@ -16,7 +16,9 @@ func TestCheckOfCertificates(t *testing.T) {
 	purpose := func(usage x509.ExtKeyUsage, hosts ...string) *certtest.Pair {
 		return ca.IssueLeaf(certtest.Leaf{Name: "g.test", Hosts: hosts, Usages: []x509.ExtKeyUsage{usage}})
 	}
-	const proxy, management, further, upstream = "server.ssl", "management.server.ssl", "gateway.ssl.certificates.a", "gateway.tls.users"
+	const proxy, management, further, registry = "server.ssl", "management.server.ssl", "gateway.ssl.certificates.a", "eureka.server.ssl"
+	const upstream, registries = "gateway.tls.users", "eureka.client.tls"
+	needs := map[string]string{further: further + ".hosts=g.test", registry: "eureka.server.enabled=true", registries: registries + ".enabled=true"}
 	for name, row := range map[string]struct {
 		pair *certtest.Pair
 		want map[string]string // by entry; the others have nothing to say
@@ -24,26 +26,26 @@ func TestCheckOfCertificates(t *testing.T) {
 		"good":    {ca.Issue("g.test"), nil},
 		"any use": {purpose(x509.ExtKeyUsageAny, "g.test"), nil},
 		"expired": {ca.Expired("g.test"), map[string]string{
-			proxy: "clients will refuse the certificate: it, or one of its chain, has expired at 2", management: "has expired", further: "has expired",
-			upstream: "servers will refuse the certificate: it, or one of its chain, has expired at 2",
+			proxy: "clients will refuse the certificate: it, or one of its chain, has expired at 2", management: "has expired", further: "has expired", registry: "has expired",
+			upstream: "servers will refuse the certificate: it, or one of its chain, has expired at 2", registries: "servers will refuse",
 		}},
 		"for clients": {purpose(x509.ExtKeyUsageClientAuth, "g.test"), map[string]string{
-			proxy: "clients will refuse the certificate: its extended key usage has no serverAuth", management: "serverAuth", further: "serverAuth",
+			proxy: "clients will refuse the certificate: its extended key usage has no serverAuth", management: "serverAuth", further: "serverAuth", registry: "serverAuth",
 		}},
 		"for servers": {purpose(x509.ExtKeyUsageServerAuth, "g.test"), map[string]string{
-			upstream: "servers will refuse the certificate: its extended key usage has no clientAuth",
+			upstream: "servers will refuse the certificate: its extended key usage has no clientAuth", registries: "no clientAuth",
 		}},
 		"without a host": {purpose(x509.ExtKeyUsageAny), map[string]string{
-			proxy: "it names no host", management: "it names no host", further: "it names no host",
+			proxy: "it names no host", management: "it names no host", further: "it names no host", registry: "it names no host",
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			certificate, key := row.pair.Write()
-			for _, entry := range []string{proxy, management, further, upstream} {
+			for _, entry := range []string{proxy, management, further, registry, upstream, registries} {
 				var out strings.Builder
 				args := []string{"check", "--config", file(t, usersAndBooks), "--set", entry + ".certificate=" + certificate, "--set", entry + ".certificate-private-key=" + key}
-				if entry == further {
-					args = append(args, "--set", entry+".hosts=g.test")
+				if setting := needs[entry]; setting != "" {
+					args = append(args, "--set", setting)
 				}
 				code := gozer.Execute(t.Context(), &out, &out, args)
 				want := "configuration is valid\n"

@@ -18,7 +18,7 @@ const (
 // hasTLS tells whether there is anything to be said about certificates.
 func (g *Gateway) hasTLS() bool {
 	c := g.config
-	return c.TLS() || c.Management.SSL.On() || registrySecure(c) || len(g.snapshot.Load().tls.materials) > 0
+	return c.TLS() || c.Management.SSL.On() || registrySecure(c) || g.registries != nil || len(g.snapshot.Load().tls.materials) > 0
 }
 
 // certificateHealth is the part of the health endpoint about the certificates in force,

@@ -32,8 +32,13 @@ func (s *snapshot) upstreamFiles() (all []upstreamFiles) {
 	return all
 }
 
-// clientCertificates are those that upstreams are shown.
+// clientCertificates are those that registries and upstreams are shown.
 func (g *Gateway) clientCertificates() (all []certs.Info) {
+	if c := g.registries.Certificate(); c != nil {
+		info := certs.Describe(c)
+		info.Name, info.File = registryTLS, g.config.Eureka.Client.TLS.Certificate
+		all = append(all, info)
+	}
 	for _, entry := range g.snapshot.Load().upstreamFiles() {
 		c := entry.material.Certificate()
 		if c == nil {

@@ -69,6 +69,15 @@ func TestEndOfClientCertificates(t *testing.T) {
 	wantInManual(t, g)
 }
 
+// What registries are shown is among them.
+func TestEndOfTheCertificateForRegistries(t *testing.T) {
+	pair := certtest.NewCA(t, "ours").IssueLeaf(certtest.Leaf{Name: "edge", NotAfter: time.Now().Add(time.Hour)})
+	certificate, key := pair.Write()
+	g := newGateway(t, fmt.Sprintf("eureka.client.tls: {enabled: true, certificate: %q, certificate-private-key: %q}\n", certificate, key))
+	wantCertificates(t, g, map[string]string{"": "WILL_EXPIRE_SOON", "eureka.client.tls": "WILL_EXPIRE_SOON"})
+	wantSeries(t, g, `gozer_certificate_ends_timestamp_seconds{listener="",name="eureka.client.tls"} `+strconv.FormatFloat(float64(pair.Cert.NotAfter.Unix()), 'g', -1, 64))
+}
+
 // Authorities alone are nothing to show, until their file breaks.
 func TestAuthoritiesOfUpstreams(t *testing.T) {
 	authorities := certtest.NewCA(t, "ours").Write()

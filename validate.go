@@ -29,7 +29,7 @@ func Validate(cfg *config.Config, report *config.Report, opts ...Option) {
 		addProblem(report, problem)
 	}
 	checkRegistryPort(cfg, report)
-	warnOfCertificates(s, report, time.Now())
+	g.warnOfCertificates(s, report, time.Now())
 	warnOfServletFilters(cfg, report)
 	warnOfEndpoints(cfg, report)
 	warnOfFallbackHeaders(cfg, report)
@@ -86,7 +86,7 @@ func checkRegistryPort(cfg *config.Config, report *config.Report) {
 }
 
 // warnOfCertificates reports those that can be shown, but to nobody's liking.
-func warnOfCertificates(s *snapshot, report *config.Report, now time.Time) {
+func (g *Gateway) warnOfCertificates(s *snapshot, report *config.Report, now time.Time) {
 	warn := func(name, text string) {
 		key := name + ".certificate"
 		report.Add(config.Finding{Severity: config.Warning, Key: key, Position: s.config.Place(key), Message: text})
@@ -96,7 +96,8 @@ func warnOfCertificates(s *snapshot, report *config.Report, now time.Time) {
 			warn(flaw.Name, flaw.Text)
 		}
 	}
-	for _, entry := range s.upstreamFiles() {
+	outward := append(s.upstreamFiles(), upstreamFiles{name: registryTLS, material: g.registries})
+	for _, entry := range outward {
 		if shown := entry.material.Certificate(); shown != nil {
 			for _, text := range certs.FlawsOf(shown, x509.ExtKeyUsageClientAuth, now) {
 				warn(entry.name, text)

@@ -42,8 +42,13 @@ type Material struct {
 // Equal reports that both were read from the same bytes.
 func (m *Material) Equal(o *Material) bool { return m != nil && o != nil && m.digest == o.digest }
 
-// Certificate is what is shown to servers that ask; nil for none.
-func (m *Material) Certificate() *tls.Certificate { return m.pair }
+// Certificate is what is shown to servers that ask; nil for none, as of a nil Material.
+func (m *Material) Certificate() *tls.Certificate {
+	if m == nil {
+		return nil
+	}
+	return m.pair
+}
 
 // Config is for clients of the standard library; a nil Material leaves everything to the system.
 func (m *Material) Config() *tls.Config {
