@@ -129,7 +129,7 @@ func (c *serverConn) serveOne() bool {
 	c.current.Store(x)
 	ok := x.handle()
 	c.current.Store(nil)
-	x.context.end()
+	x.end()
 	if !ok {
 		x.leaveBody()
 		return false

@@ -130,6 +130,15 @@ func (x *exchange) panicked(failure any) {
 	}
 }
 
+// end tells those whom the handler has left behind that the request is over: who sees
+// its context end finds the body closed.
+func (x *exchange) end() {
+	if x.body != nil {
+		_ = x.body.Close()
+	}
+	x.context.end()
+}
+
 // settle reads over what is left of the request's body. It returns true if
 // another request can follow.
 func (x *exchange) settle() bool {
