@@ -78,6 +78,7 @@ func (g *Gateway) serveRegistry(ctx context.Context) error {
 	return g.live(ctx, []*server{s}, func(ctx context.Context, running *sync.WaitGroup) {
 		running.Go(func() { g.registry.Run(ctx) })
 		running.Go(func() { g.security.runRegistry(ctx, g.config) })
+		running.Go(func() { g.tellOfEnds(ctx) })
 	}, func() *registration { return nil })
 }
 

@@ -261,11 +261,12 @@ func TestEndOfTheRegistrysCertificate(t *testing.T) {
 	wantCertificates(t, g, map[string]string{"": "FILES_UNUSABLE", "eureka.server.ssl": "FILES_UNUSABLE"})
 }
 
-// A registry alone follows its files too.
+// A registry alone follows its files too, and warns of what it shows to clients and peers.
 func TestRegistryAloneFollowsItsCertificate(t *testing.T) {
 	ca := certtest.NewCA(t, "ours")
 	first, second := ca.Issue("registry.test"), ca.Issue("registry.test")
 	certificate, key := first.Write()
+	shownToPeers, keyForPeers := ca.Issue("peer").Write()
 	opened := make(chan string, 1)
 	listen := func(ctx context.Context, _ string) (net.Listener, error) {
 		l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
@@ -281,6 +282,7 @@ func TestRegistryAloneFollowsItsCertificate(t *testing.T) {
 		done <- gozer.Execute(ctx, &out, &out, []string{
 			"registry", "--config", file(t, "gateway.ssl.watch-interval: 10ms\n"),
 			"--set", "eureka.server.ssl.certificate=" + certificate, "--set", "eureka.server.ssl.certificate-private-key=" + key,
+			"--set", "eureka.client.tls.enabled=true", "--set", "eureka.client.tls.certificate=" + shownToPeers, "--set", "eureka.client.tls.certificate-private-key=" + keyForPeers,
 		}, gozer.WithListen(listen))
 	}()
 	address := <-opened
@@ -305,5 +307,8 @@ func TestRegistryAloneFollowsItsCertificate(t *testing.T) {
 	stop()
 	if code := <-done; code != 0 {
 		t.Errorf("ended with %d: %s", code, &out)
+	}
+	for _, want := range []string{"for=registry name=eureka.server.ssl", "name=eureka.client.tls"} {
+		wantPart(t, "log", out.String(), `level=WARN msg="certificate ends soon" `+want)
 	}
 }

@@ -84,6 +84,7 @@ func (g *Gateway) background(ctx context.Context, running *sync.WaitGroup) {
 	running.Go(func() { g.security.run(ctx, g.config) })
 	running.Go(func() { _ = g.hub.Run(ctx) }) // returns nil
 	running.Go(func() { g.followTLS(ctx) })
+	running.Go(func() { g.tellOfEnds(ctx) })
 	running.Go(func() { g.state.accessLog.Run(ctx) })
 	if g.registry != nil {
 		running.Go(func() { g.registry.Run(ctx) })

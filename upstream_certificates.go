@@ -1,8 +1,10 @@
 package gozer
 
 import (
+	"context"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/gozer-gateway/gozer/internal/certs"
 	"github.com/gozer-gateway/gozer/internal/tlsout"
@@ -15,8 +17,12 @@ type upstreamFiles struct {
 	material *tlsout.Material
 }
 
-// upstreamFiles lists those of all entries, each once however many entries share them.
+// upstreamFiles lists those of all entries, each once however many entries share them; none of no
+// snapshot.
 func (s *snapshot) upstreamFiles() (all []upstreamFiles) {
+	if s == nil {
+		return nil
+	}
 	t := s.config.Gateway.TLS
 	seen := map[tlsout.Files]bool{}
 	add := func(name string, f tlsout.Files) {
@@ -49,6 +55,21 @@ func (g *Gateway) clientCertificates() (all []certs.Info) {
 		all = append(all, info)
 	}
 	return all
+}
+
+// tellOfEnds warns of them until ctx ends.
+func (g *Gateway) tellOfEnds(ctx context.Context) {
+	var ends certs.Ends
+	ticker := time.NewTicker(time.Minute)
+	defer ticker.Stop()
+	for {
+		ends.Tell(g.options.logger, g.clientCertificates(), g.inForce().Management.CertificateWarning)
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
 }
 
 // complaint is what has been logged about files as they are now, while what they were is in

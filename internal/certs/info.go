@@ -46,10 +46,13 @@ func (s *Store) Listener() string { return s.listener }
 
 // Certificates tells what is in force; nothing before the first view.
 func (s *Store) Certificates() []Info {
-	v := s.current.Load()
-	if v == nil {
-		return nil
+	if v := s.current.Load(); v != nil {
+		return s.describe(v)
 	}
+	return nil
+}
+
+func (s *Store) describe(v *View) []Info {
 	list := make([]Info, 0, len(v.entries))
 	for _, e := range v.entries {
 		info := Describe(e.cert)

@@ -22,13 +22,13 @@ type Store struct {
 
 	mu      sync.Mutex // guards what follows, and is held while the view is replaced
 	tickets tickets
-	warned  map[string]time.Time // when an end was last warned of, by serial number
-	told    map[string]string    // the problems that the log has, by name
+	ends    Ends
+	told    map[string]string // the problems that the log has, by name
 }
 
 // New makes a store without certificates. listener names it in the log.
 func New(listener string, log *slog.Logger) *Store {
-	s := &Store{listener: listener, log: log, warned: map[string]time.Time{}, told: map[string]string{}}
+	s := &Store{listener: listener, log: log, told: map[string]string{}}
 	s.outer = &tls.Config{
 		MinVersion: tls.VersionTLS12,
 		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
@@ -92,7 +92,7 @@ func (s *Store) tend(look bool) {
 	defer s.mu.Unlock()
 	v := s.current.Load()
 	s.tickets.turn(s.outer, v.settings.TicketRotation)
-	s.warn(v)
+	s.ends.Tell(s.log, s.describe(v), v.settings.Warning)
 	if !look {
 		return
 	}
@@ -134,32 +134,7 @@ func (s *Store) tell(old, v *View) {
 		}
 	}
 	s.told = problems
-	s.warn(v)
-}
-
-// warn tells once a day of certificates that end soon. s.mu is held.
-func (s *Store) warn(v *View) {
-	now, warned := time.Now(), map[string]time.Time{}
-	for _, e := range v.entries {
-		key, end := e.serial(), e.ends()
-		if end.Sub(now) > v.settings.Warning {
-			continue
-		}
-		if end.Before(now) {
-			key += " expired" // which is news
-		}
-		if last := s.warned[key]; now.Sub(last) < 24*time.Hour {
-			warned[key] = last
-			continue
-		}
-		warned[key] = now
-		if end.Before(now) {
-			s.log.Error("certificate has expired", "for", s.listener, "name", e.pair.Name, "file", e.pair.Certificate, "ended", end)
-		} else {
-			s.log.Warn("certificate ends soon", "for", s.listener, "name", e.pair.Name, "file", e.pair.Certificate, "ends", end)
-		}
-	}
-	s.warned = warned
+	s.ends.Tell(s.log, s.describe(v), v.settings.Warning)
 }
 
 // Has tells whether there is a certificate for a host.
