@@ -20,7 +20,7 @@ import (
 
 // Execute runs the command line as Main does, without the process around it.
 func Execute(ctx context.Context, out, errOut io.Writer, args []string, opts ...Option) int {
-	c := command{out: out, err: errOut, options: opts}
+	c := newCommand(out, errOut, opts)
 	return c.execute(ctx, args)
 }
 

@@ -26,7 +26,7 @@ func Main(opts ...Option) {
 	ctx := untilSignal(context.Background(), signals, os.Exit)
 	surviveReaders()
 	relaxCollector()
-	cli := command{out: os.Stdout, err: os.Stderr, options: opts}
+	cli := newCommand(os.Stdout, os.Stderr, opts)
 	os.Exit(cli.execute(ctx, os.Args[1:]))
 }
 
@@ -73,6 +73,12 @@ const (
 type command struct {
 	out, err io.Writer
 	options  []Option
+}
+
+// newCommand counts what errOut, where the log goes, does not take.
+func newCommand(out, errOut io.Writer, opts []Option) *command {
+	counted := &lossy{Writer: errOut}
+	return &command{out: out, err: counted, options: append(slices.Clip(opts), withLossy(counted))}
 }
 
 func (c *command) execute(ctx context.Context, args []string) int {

@@ -39,6 +39,9 @@ func (g *Gateway) gather() prometheus.Gatherer {
 		telemetry.HTTP2(&g.state.http2, &g.state.http2Ends),
 		g.accessLogging,
 	}
+	if g.options.lossy != nil {
+		parts = append(parts, g.logging)
+	}
 	if g.config.Server.ProxyProtocol.Enabled {
 		parts = append(parts, g.introducing)
 	}

@@ -27,6 +27,7 @@ type options struct {
 	local     func(*mux.Router)
 	sources   []discovery.Source
 	logger    *slog.Logger
+	lossy     *lossy                                       // what the log goes to; nil: somebody else's
 	level     *slog.LevelVar                               // of the logger, follows the configuration; nil: it does not
 	opened    func(g *Gateway, proxy, management net.Addr) // hears of the open listeners; management may be nil
 	version   string

@@ -52,6 +52,9 @@ func TestReaderOfTheOutputGoesAway(t *testing.T) {
 			path := fmt.Sprintf("/a%d/**", i+1)
 			eventually(t, "the routes are "+path, func() bool { return strings.Contains(admin(t, g, "routes"), path) })
 		}
+		if metrics := admin(t, g, "prometheus"); !strings.Contains(metrics, "\ngozer_log_lost_total ") || strings.Contains(metrics, "\ngozer_log_lost_total 0\n") {
+			t.Error("the lines that are lost are not counted")
+		}
 		wantExit(t, g.Stop(), 0)
 	})
 }
