@@ -1,7 +1,6 @@
 package telemetry
 
 import (
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"net/url"
@@ -10,7 +9,7 @@ import (
 	"time"
 
 	"github.com/gozer-gateway/gozer/internal/headers"
-	"github.com/gozer-gateway/gozer/internal/pemfile"
+	"github.com/gozer-gateway/gozer/internal/tlsout"
 )
 
 // Env are the variables that OpenTelemetry has defined (OTEL_…), by name. Their values
@@ -144,32 +143,20 @@ func (e Env) endpoint(signal Signal, x *Exporter, always bool) error {
 
 // certificates reads the files that the variables name.
 func (e Env) certificates(signal Signal, x *Exporter) error {
-	trusted, authorities := e.first(signal, "CERTIFICATE")
-	shown, certificate := e.first(signal, "CLIENT_CERTIFICATE")
-	_, key := e.first(signal, "CLIENT_KEY")
-	if (certificate == "") != (key == "") {
-		return fmt.Errorf("telemetry: of the client certificate of OTLP_%s and its key only one is named", signal)
-	}
-	if authorities == "" && certificate == "" {
+	var variables [3]string // by what tlsout calls the part
+	var files tlsout.Files
+	variables[tlsout.TrustCertificate], files.TrustCertificate = e.first(signal, "CERTIFICATE")
+	variables[tlsout.Certificate], files.Certificate = e.first(signal, "CLIENT_CERTIFICATE")
+	variables[tlsout.PrivateKey], files.PrivateKey = e.first(signal, "CLIENT_KEY")
+	if files == (tlsout.Files{}) {
 		return nil
 	}
-	x.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
-	if authorities != "" {
-		pool, err := pemfile.PoolFile(authorities)
-		if err != nil {
-			return fmt.Errorf("telemetry: %s: %w", trusted, err)
-		}
-		x.TLS.RootCAs = pool
+	m, err := files.Load()
+	if broken, ok := errors.AsType[*tlsout.FileError](err); ok {
+		return fmt.Errorf("telemetry: %s: %w", variables[broken.Part], broken)
 	}
-	if certificate == "" {
-		return nil
-	}
-	pair, err := pemfile.PairFiles(certificate, key)
-	if err != nil {
-		return fmt.Errorf("telemetry: %s: %w", shown, err)
-	}
-	x.TLS.Certificates = []tls.Certificate{*pair}
-	return nil
+	x.TLS = m.Config()
+	return err
 }
 
 // keyValues reads "a=b,c=d", the values percent-encoded.

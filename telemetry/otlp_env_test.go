@@ -23,7 +23,7 @@ func TestFilesOfOTLP(t *testing.T) {
 		return name
 	}
 	cut := ca.PEM[:len(ca.PEM)-40]
-	const authorities, shown = "OTEL_EXPORTER_OTLP_CERTIFICATE", "OTEL_EXPORTER_OTLP_TRACES_CLIENT_CERTIFICATE"
+	const authorities, shown, secret = "OTEL_EXPORTER_OTLP_CERTIFICATE", "OTEL_EXPORTER_OTLP_TRACES_CLIENT_CERTIFICATE", "OTEL_EXPORTER_OTLP_CLIENT_KEY"
 	for name, row := range map[string]struct {
 		trust, certificate, key string
 		blamed, want            string
@@ -33,11 +33,13 @@ func TestFilesOfOTLP(t *testing.T) {
 		"authorities are none":   {trust: file(own.KeyPEM), blamed: authorities, want: "there is no certificate"},
 		"authorities not there":  {trust: "/none.pem", blamed: authorities, want: "no such file"},
 		"chain cut short":        {certificate: file(own.CertPEM, cut), key: file(own.KeyPEM), blamed: shown, want: "2 PEM blocks begin, 1 are whole"},
-		"key of another":         {certificate: file(own.CertPEM), key: file(other.KeyPEM), blamed: shown, want: "does not match"},
-		"key in place of a file": {certificate: file(own.CertPEM), key: string(own.KeyPEM), blamed: shown, want: "PEM text stands"},
+		"key of another":         {certificate: file(own.CertPEM), key: file(other.KeyPEM), blamed: secret, want: "does not match"},
+		"key in place of a file": {certificate: file(own.CertPEM), key: string(own.KeyPEM), blamed: secret, want: "PEM text stands"},
+		"no key":                 {certificate: file(own.CertPEM), blamed: shown, want: "no file is named for its private key"},
+		"key alone":              {key: file(own.KeyPEM), blamed: secret, want: "no file is named for its certificate"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			env := map[string]string{authorities: row.trust, shown: row.certificate, "OTEL_EXPORTER_OTLP_CLIENT_KEY": row.key}
+			env := map[string]string{authorities: row.trust, shown: row.certificate, secret: row.key}
 			x, err := telemetry.Env(func(name string) string { return env[name] }).Exporter(telemetry.TracesSignal)
 			if row.want == "" {
 				if err != nil || !x.TLS.RootCAs.Equal(ca.Pool()) || len(x.TLS.Certificates[0].Certificate) != 2 {
@@ -45,7 +47,7 @@ func TestFilesOfOTLP(t *testing.T) {
 				}
 				return
 			}
-			if err == nil || !strings.Contains(err.Error(), row.blamed) || !strings.Contains(err.Error(), row.want) || strings.Contains(err.Error(), "-----BEGIN") {
+			if err == nil || !strings.Contains(err.Error(), row.blamed+": ") || !strings.Contains(err.Error(), row.want) || strings.Contains(err.Error(), "-----BEGIN") {
 				t.Errorf("%v, want %s, %q", err, row.blamed, row.want)
 			}
 		})
