@@ -19,6 +19,7 @@ type Registrar struct {
 	session   *session
 	self      self
 	now       chan struct{} // one slot: replicate at once
+	sending   chan struct{} // one slot: taken while the instance is being registered
 	leaving   atomic.Bool   // the health has no say any more
 
 	mu         sync.Mutex // guards the fields below
@@ -42,7 +43,7 @@ func NewRegistrar(s RegistrarSettings) (*Registrar, error) {
 	t := newTransport(s.Servers)
 	r := &Registrar{
 		settings: s, transport: t, session: newSession(s.Servers, servers, t.exchange),
-		now:      make(chan struct{}, 1),
+		now: make(chan struct{}, 1), sending: make(chan struct{}, 1),
 		onDemand: bucket{burst: 2, rate: 2 * time.Minute.Seconds() / s.ReplicationInterval.Seconds()},
 	}
 	r.self.instance = instance
@@ -147,13 +148,22 @@ func (r *Registrar) look(ctx context.Context) {
 			r.settings.Servers.Logger.Info("eureka: status follows the health", "status", status.String())
 		}
 	}
-	if i := r.self.unsent(); i != nil {
-		_ = r.register(ctx, i) // has been logged
-	}
+	_ = r.register(ctx, r.self.unsent) // has been logged
 }
 
-// register sends an instance as it was at a time.
-func (r *Registrar) register(ctx context.Context, i *Instance) error {
+// register sends what there is to send, nil for nothing, once nobody else is doing so: the
+// heartbeat and the replication may fall on the same moment.
+func (r *Registrar) register(ctx context.Context, what func() *Instance) error {
+	select {
+	case r.sending <- struct{}{}:
+		defer func() { <-r.sending }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	i := what()
+	if i == nil {
+		return nil
+	}
 	status, err := r.session.do(ctx, registerCall(i))
 	if err == nil && status != http.StatusNoContent && status != http.StatusOK {
 		err = fmt.Errorf("register: status %d", status)
@@ -174,7 +184,7 @@ func (r *Registrar) heartbeat(ctx context.Context) error {
 		r.note(ctx, err)
 		return err
 	case status == http.StatusNotFound:
-		return r.register(ctx, r.self.markDirty())
+		return r.register(ctx, r.self.markDirty)
 	}
 	r.note(ctx, nil)
 	return nil
