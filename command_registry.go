@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"strconv"
 	"sync"
-	"syscall"
 
 	"github.com/gozer-gateway/gozer/config"
 )
@@ -20,6 +18,8 @@ func (c *command) runRegistry(ctx context.Context, args []string) int {
 	if code, ok := f.parse(args); !ok {
 		return code
 	}
+	asked := hearSignals()
+	defer asked.stop()
 	f.aloneAs()
 	cfg, report := config.Load(f.config, config.Options{Profiles: f.profiles, Set: f.settings, Env: os.Environ()})
 	if err := report.Err(); err != nil {
@@ -45,9 +45,8 @@ func (c *command) runRegistry(ctx context.Context, args []string) int {
 	var background sync.WaitGroup
 	defer background.Wait()
 	defer stop()
-	background.Go(func() { g.peersOnHangup(ctx, f) })
-	asked := handOverSignals()
-	background.Go(func() { g.handOverOnSignal(ctx, asked) })
+	background.Go(func() { g.onReload(ctx, asked, func() { g.reloadPeers(f) }) })
+	background.Go(func() { g.onHandOver(ctx, asked) })
 	if err := g.serveRegistry(ctx); err != nil {
 		return c.fail(err)
 	}
@@ -82,23 +81,7 @@ func (g *Gateway) serveRegistry(ctx context.Context) error {
 	}, func() *registration { return nil })
 }
 
-// peersOnHangup reads the list of peers again at every SIGHUP until ctx ends.
-func (g *Gateway) peersOnHangup(ctx context.Context, f *flags) {
-	hangup := make(chan os.Signal, 1)
-	signal.Notify(hangup, syscall.SIGHUP)
-	defer signal.Stop(hangup)
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-hangup:
-		}
-		g.notify("RELOADING=1")
-		g.reloadPeers(f)
-		g.notify("READY=1")
-	}
-}
-
+// reloadPeers reads the list of peers again.
 func (g *Gateway) reloadPeers(f *flags) {
 	cfg, report := config.Load(f.config, config.Options{Profiles: f.profiles, Set: f.settings, Env: os.Environ()})
 	if err := report.Err(); err != nil {

@@ -5,10 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"os"
-	"os/signal"
 	"sync"
-	"syscall"
 
 	"github.com/gorilla/mux"
 
@@ -25,6 +22,8 @@ func (c *command) run(ctx context.Context, args []string) int {
 	if code, ok := f.parse(args); !ok {
 		return code
 	}
+	asked := hearSignals()
+	defer asked.stop()
 	cfg, report := f.load(c.options)
 	if err := report.Err(); err != nil {
 		fmt.Fprint(c.err, report)
@@ -58,9 +57,8 @@ func (c *command) run(ctx context.Context, args []string) int {
 	if err != nil {
 		return c.fail(err)
 	}
-	background.Go(func() { g.reloadOnHangup(ctx) })
-	asked := handOverSignals()
-	background.Go(func() { g.handOverOnSignal(ctx, asked) })
+	background.Go(func() { g.onReload(ctx, asked, func() { g.reloadAll(ctx) }) })
+	background.Go(func() { g.onHandOver(ctx, asked) })
 	if err := g.Run(ctx); err != nil {
 		return c.fail(err)
 	}
@@ -110,27 +108,14 @@ func (f *flags) reread(opts []Option, logger *slog.Logger) func(context.Context)
 	}
 }
 
+// reloadAll refreshes, and opens the access log anew. A faulty configuration changes nothing.
+func (g *Gateway) reloadAll(ctx context.Context) {
+	g.state.accessLog.Reopen()
+	_, _ = g.refreshFor(ctx, "SIGHUP") // which has logged it
+}
+
 func logFindings(logger *slog.Logger, report *config.Report) {
 	for _, finding := range report.Findings() {
 		logger.Warn("configuration", "finding", finding.String())
-	}
-}
-
-// reloadOnHangup refreshes, and opens the access log anew, at every SIGHUP until ctx
-// ends. A faulty configuration changes nothing.
-func (g *Gateway) reloadOnHangup(ctx context.Context) {
-	hangup := make(chan os.Signal, 1)
-	signal.Notify(hangup, syscall.SIGHUP)
-	defer signal.Stop(hangup)
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-hangup:
-			g.notify("RELOADING=1")
-			g.state.accessLog.Reopen()
-			_, _ = g.refreshFor(ctx, "SIGHUP") // which has logged it
-			g.notify("READY=1")
-		}
 	}
 }

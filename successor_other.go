@@ -2,12 +2,7 @@
 
 package gozer
 
-import (
-	"context"
-	"os"
-)
+import "os"
 
-func handOverSignals() chan os.Signal { return nil }
-
-// handOverOnSignal does nothing: there is no SIGUSR2, and sockets are not passed on.
-func (g *Gateway) handOverOnSignal(context.Context, chan os.Signal) {}
+// handOverSignal is nil: there is no SIGUSR2, and sockets are not passed on.
+func handOverSignal() os.Signal { return nil }
