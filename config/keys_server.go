@@ -2,6 +2,7 @@ package config
 
 import (
 	"net/netip"
+	"strings"
 	"time"
 )
 
@@ -11,6 +12,8 @@ func serverKeys() []Key {
 		row[Config]{name: "spring.profiles.active", kind: "list", doc: "profiles to switch on, unless `--profile` or SPRING_PROFILES_ACTIVE says so", set: readEarlier},
 		row[Config]{name: "spring.profiles.include", kind: "list", doc: "further profiles, below the active ones", set: readEarlier},
 		row[Config]{name: "spring.config.activate.on-profile", kind: "text", doc: "in a document: it counts only under these profiles (`prod`, `a & !b`, `a \\| b`)", set: readEarlier},
+		row[Config]{name: onPlatformKey, kind: "cloud platform", doc: "in a document: it counts only on this platform, such as `kubernetes`; see `spring.main.cloud-platform`", set: readEarlier},
+		row[Config]{name: platformKey, kind: strings.Join(platforms[:], ", "), def: "(what the environment tells of)", doc: "the cloud platform; `none` where the environment misleads", set: checkPlatform},
 		row[Config]{name: "spring.profiles", kind: "list", doc: "older name of `spring.config.activate.on-profile`", set: readEarlier},
 		duration("spring.lifecycle.timeout-per-shutdown-phase", "30s", "how long requests in flight are waited for at shutdown", time.Millisecond, 0, func(c *Config) *time.Duration { return &c.Server.DrainTimeout }),
 		number("server.port", "8080", "port of the proxy; 0 means any free one", 0, 65535, func(c *Config) *int { return &c.Server.Port }),
@@ -49,6 +52,11 @@ func deadServerKeys() []row[Config] {
 // readEarlier stands for keys that had their effect before values are decoded.
 func readEarlier(_ *Config, v *node) error {
 	_, err := textsOf(v)
+	return err
+}
+
+func checkPlatform(_ *Config, v *node) error {
+	_, err := platformOf(v)
 	return err
 }
 

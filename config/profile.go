@@ -7,8 +7,9 @@ import (
 
 // profiles are those that are active.
 type profiles struct {
-	names []string
-	seen  map[string]bool // whether a document or a file asked for it
+	names    []string
+	platform string
+	seen     map[string]bool // whether a document or a file asked for it
 }
 
 const (
@@ -18,37 +19,59 @@ const (
 	legacyKey    = "spring.profiles"
 )
 
-// activeProfiles takes the list from the source of highest precedence that has one and
-// puts included profiles below it.
+// activeProfiles puts included profiles below those of the source of highest precedence
+// that has a list.
 func (l *loader) activeProfiles(docs []document) *profiles {
-	var include, active []string
+	p := &profiles{seen: map[string]bool{}}
+	p.platform = l.activePlatform(unconditional(docs))
+	var general []document
 	for _, doc := range docs {
-		if doc.condition() != nil {
-			continue
-		}
-		include = append(include, l.early(doc.find(includeKey))...)
-		if s := doc.find(activeKey); s != nil {
-			active = l.early(s)
+		if here, _ := doc.onPlatform(p.platform); here && doc.condition() == nil {
+			general = append(general, doc)
 		}
 	}
-	if value, ok := l.env["SPRING_PROFILES_ACTIVE"]; ok && value != "" {
-		active = splitNames(value)
+	var names []string
+	for _, doc := range general {
+		names = append(names, l.early(doc.find(includeKey))...)
 	}
-	for _, pair := range l.options.Set {
-		if name, value, _ := strings.Cut(pair, "="); uniform(name) == activeKey {
-			active = splitNames(value)
-		}
-	}
+	active := l.beforehand(activeKey, general)
 	if len(l.options.Profiles) > 0 {
 		active = splitNames(strings.Join(l.options.Profiles, ","))
 	}
-	p := &profiles{seen: map[string]bool{}}
-	for _, name := range append(include, active...) {
+	for _, name := range append(names, active...) {
 		if !slices.Contains(p.names, name) {
 			p.names = append(p.names, name)
 		}
 	}
 	return p
+}
+
+func unconditional(docs []document) []document {
+	return slices.DeleteFunc(slices.Clone(docs), func(d document) bool {
+		return d.condition() != nil || d.find(onPlatformKey) != nil
+	})
+}
+
+// beforehand gives the value of a key that decides which documents count, from the
+// source of highest precedence that has it.
+func (l *loader) beforehand(key string, docs []document) []string {
+	for _, pair := range slices.Backward(l.options.Set) {
+		if name, value, _ := strings.Cut(pair, "="); uniform(name) == uniform(key) {
+			return splitNames(value)
+		}
+	}
+	variable := strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
+	for _, name := range []string{strings.ReplaceAll(variable, "-", ""), strings.ReplaceAll(variable, "-", "_")} {
+		if value := l.env[name]; value != "" {
+			return splitNames(value)
+		}
+	}
+	for _, doc := range slices.Backward(docs) {
+		if s := doc.find(key); s != nil {
+			return l.early(s)
+		}
+	}
+	return nil
 }
 
 // early reads a list before the sources are put together, so that placeholders in it
@@ -88,10 +111,18 @@ func (d document) condition() *setting {
 	return d.find(legacyKey)
 }
 
-// applied keeps the documents whose condition holds.
+// applied keeps the documents whose conditions hold.
 func (p *profiles) applied(docs []document, r *Report) []document {
 	var kept []document
 	for _, doc := range docs {
+		here, err := doc.onPlatform(p.platform)
+		if err != nil {
+			s := doc.find(onPlatformKey)
+			r.errorf(s.name(), s.at, "%s", err)
+		}
+		if !here {
+			continue
+		}
 		s := doc.condition()
 		if s == nil {
 			kept = append(kept, doc)
