@@ -152,7 +152,8 @@ func (t *Task[T]) fallBack(ctx context.Context, c *Command, s *state, r *Report)
 		return value, r.Failure
 	}
 	defer s.fallbacks.giveBack()
-	value, failed := protect(ctx, func(ctx context.Context) (T, error) { return t.Fallback(ctx, r.Failure) })
+	cause := r.Failure.asCause()
+	value, failed := protect(ctx, func(ctx context.Context) (T, error) { return t.Fallback(ctx, cause) })
 	if event = s.fellBack(r.Failure, failed); failed != nil {
 		var none T
 		return none, r.Failure

@@ -45,6 +45,13 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
+// asCause is what a fallback is given: a failure of its own, which it may return, in
+// whatever it likes, without making e a part of itself.
+func (e *Error) asCause() *Error {
+	cause := *e
+	return &cause
+}
+
 func (e *Error) happened() string {
 	switch e.Outcome {
 	case Success, Failure, BadRequest:

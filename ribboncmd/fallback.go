@@ -17,7 +17,7 @@ func (c *Command) fallBack(ctx context.Context, s *state, failure *Error) (*http
 		return nil, failure
 	}
 	defer s.fallbacks.giveBack()
-	resp, err := c.provide(ctx, failure)
+	resp, err := c.provide(ctx, failure.asCause())
 	if s.fellBack(failure, err); err != nil {
 		return nil, failure
 	}

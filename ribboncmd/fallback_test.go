@@ -3,8 +3,10 @@ package ribboncmd_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -147,4 +149,65 @@ func TestProvidersByService(t *testing.T) {
 			}
 		})
 	})
+}
+
+// A fallback that gives back what it was given leaves the original failure, which
+// must not become a part of itself by that.
+func TestDecliningFallbacks(t *testing.T) {
+	type spare = func(context.Context, *ribboncmd.Error) (string, error)
+	tests := map[string]spare{
+		"the cause itself": func(_ context.Context, cause *ribboncmd.Error) (string, error) { return "", cause },
+		"an error around it": func(_ context.Context, cause *ribboncmd.Error) (string, error) {
+			return "", fmt.Errorf("no fallback: %w", cause)
+		},
+		"one among others": func(_ context.Context, cause *ribboncmd.Error) (string, error) {
+			return "", errors.Join(io.EOF, cause)
+		},
+		"a panic with it": func(_ context.Context, cause *ribboncmd.Error) (string, error) { panic(cause) },
+		"as the failure of another command": func(ctx context.Context, cause *ribboncmd.Error) (string, error) {
+			return ribboncmd.Do(ctx, ribboncmd.Key{Command: "other"}, failed(cause), nil)
+		},
+		"as what the fallback of another command failed with": func(ctx context.Context, cause *ribboncmd.Error) (string, error) {
+			return ribboncmd.Do(ctx, ribboncmd.Key{Command: "other"}, failed(io.EOF),
+				func(context.Context, *ribboncmd.Error) (string, error) { return "", cause })
+		},
+		"bent onto itself": func(_ context.Context, cause *ribboncmd.Error) (string, error) {
+			cause.Outcome, cause.Err = ribboncmd.Cancelled, io.EOF
+			return "", cause
+		},
+	}
+	for name, fallBack := range tests {
+		atDesk(t, name+" of a task", func(d *desk) {
+			got := d.do(&ribboncmd.Task[string]{Run: failed(errBoom), Fallback: fallBack})
+			got.want(t, "", ribboncmd.Failure, ribboncmd.EventFailure, ribboncmd.EventFallbackFailure)
+			wantOriginal(t, got.err)
+		})
+		t.Run(name+" of a provider", func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := start(t, lenient(), fallback.Func(func(ctx context.Context, _ string, cause error) (*http.Response, error) {
+					given, _ := errors.AsType[*ribboncmd.Error](cause)
+					_, err := fallBack(ribboncmd.NewContext(ctx, ribboncmd.New(nil)), given)
+					return nil, err
+				}))
+				_, err := b.do(fail)
+				wantOutcome(t, err, ribboncmd.Failure)
+				wantOriginal(t, err)
+				b.wantEvents(ribboncmd.EventFailure, ribboncmd.EventFallbackFailure)
+			})
+		})
+	}
+}
+
+func wantOriginal(tb testing.TB, err error) {
+	tb.Helper()
+	failure, _ := errors.AsType[*ribboncmd.Error](err)
+	for seen := 0; failure != nil; seen++ {
+		if seen == 3 {
+			tb.Fatal("the failure is a part of itself")
+		}
+		failure, _ = errors.AsType[*ribboncmd.Error](failure.FallbackErr)
+	}
+	if text := err.Error(); !errors.Is(err, errBoom) || !strings.Contains(text, "failed and fallback failed: boom; fallback: ") {
+		tb.Errorf("error is %s", text)
+	}
 }
