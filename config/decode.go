@@ -6,7 +6,6 @@ import (
 	"math"
 	"reflect"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -211,11 +210,11 @@ func setUint(n *node, target reflect.Value) error {
 }
 
 func setFloat(n *node, target reflect.Value) error {
-	text, err := filled(n)
+	text, err := amount(n)
 	if err != nil {
 		return err
 	}
-	f, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) || target.OverflowFloat(f) {
 		return fault(n, "is not a number")
 	}

@@ -108,7 +108,7 @@ func codeOf(v *node) (grpc.Code, error) {
 
 // statusesOf reads "503", "5xx" or "500-504".
 func statusesOf(v *node) (StatusRange, error) {
-	text, err := filled(v)
+	text, err := amount(v)
 	if err != nil {
 		return StatusRange{}, err
 	}

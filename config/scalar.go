@@ -45,10 +45,22 @@ func boolOf(v *node) (bool, error) {
 	return false, fault(v, "is not a boolean (true or false)")
 }
 
+var octal = regexp.MustCompile(`^[+-]?0[0-9]`)
+
+// amount is filled for numbers, with a unit or without. It refuses what YAML dialects
+// read differently: Java's takes 0100 for 64.
+func amount(v *node) (string, error) {
+	text, err := filled(v)
+	if err == nil && octal.MatchString(text) {
+		err = fault(v, "begins with a zero, as octal numbers do; leave the zero out")
+	}
+	return text, err
+}
+
 var wholeNumber = regexp.MustCompile(`^[+-]?(0|[1-9][0-9]*)$`)
 
 func decimalOf(v *node, low, high float64) (float64, error) {
-	text, err := filled(v)
+	text, err := amount(v)
 	if err != nil {
 		return 0, err
 	}
@@ -62,9 +74,9 @@ func decimalOf(v *node, low, high float64) (float64, error) {
 	return f, nil
 }
 
-// intOf refuses what YAML dialects read differently, such as 0100 and 1_000.
+// intOf also refuses 1_000, which YAML dialects read differently too.
 func intOf(v *node, low, high int) (int, error) {
-	text, err := filled(v)
+	text, err := amount(v)
 	if err != nil {
 		return 0, err
 	}
@@ -161,7 +173,7 @@ func unitOf(suffix string, plain time.Duration) time.Duration {
 // durationOf reads a plain number in the given unit, a number with a unit such as
 // 500ms, or an ISO-8601 duration such as PT1M30S.
 func durationOf(v *node, plain time.Duration) (time.Duration, error) {
-	text, err := filled(v)
+	text, err := amount(v)
 	if err != nil {
 		return 0, err
 	}
@@ -245,7 +257,7 @@ var sizePattern = regexp.MustCompile(`^([0-9]+)\s*(B|KB|MB|GB|TB)?$`)
 // sizeOf reads a plain number of bytes or a number with B, KB, MB, GB or TB, which
 // count in 1024s as in Spring.
 func sizeOf(v *node) (int64, error) {
-	text, err := filled(v)
+	text, err := amount(v)
 	if err != nil {
 		return 0, err
 	}
