@@ -111,6 +111,7 @@ func (h *h2client) sender() *http2.Framer { return http2.NewFramer(h.conn, nil) 
 type answer2 struct {
 	answer
 	Interim []int
+	Hints   []http.Header  // of Interim
 	Reset   *http2.ErrCode // instead of an end, or behind it
 }
 
@@ -164,7 +165,7 @@ func (h *h2client) take(a *answer2, f http2.Frame) bool {
 		status, _ := strconv.Atoi(f.PseudoValue("status"))
 		switch {
 		case status >= 100 && status < 200:
-			a.Interim = append(a.Interim, status)
+			a.Interim, a.Hints = append(a.Interim, status), append(a.Hints, fields)
 		case status > 0:
 			a.Status, a.Header = status, fields
 		default:

@@ -142,8 +142,7 @@ func (c *Context) Respond(status int, header http.Header, body io.Reader) {
 // place. Route filters call it.
 func (c *Context) Receive(res *http.Response) {
 	c.switched, c.connection = res.Header.Get("Upgrade"), res.Header["Connection"]
-	headers.Strip(res.Header)
-	c.dropIgnoredReceived(res.Header)
+	c.cleanReceived(res.Header)
 	c.upstream = closeBoth(c.upstream, res.Body)
 	own := c.newResponse()
 	*own = Response{

@@ -50,8 +50,13 @@ func (c *Context) DropIgnored() {
 	}
 }
 
-// dropIgnoredReceived deletes from an upstream's header what is ignored.
-func (c *Context) dropIgnoredReceived(h http.Header) {
+// CleanInterim deletes from the header of an upstream's interim response what Receive
+// drops from that of the final one. Route filters have it done while they wait for that.
+func (c *Context) CleanInterim(h http.Header) { c.cleanReceived(h) }
+
+// cleanReceived deletes from an upstream's header what ends here and what is ignored.
+func (c *Context) cleanReceived(h http.Header) {
+	headers.Strip(h)
 	delete(h, "X-Application-Context") // names the upstream's Spring application (zuul.md 4.1)
 	for name := range c.ignored.set {
 		delete(h, name)

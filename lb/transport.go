@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+
+	"github.com/gozer-gateway/gozer/internal/http1"
 )
 
 // Transport makes any http.Client a load-balanced one: in http://USER-SERVICE/path the
@@ -46,7 +48,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx := req.Context()
 	call := callOf(ctx)
 	call.descent = borrowed
-	resp, err := c.send(ctx, addressed(req), call, true)
+	resp, err := c.send(http1.Apart(ctx), addressed(req), call, true) // its interim responses are not for the client
 	if err != nil {
 		return nil, err
 	}

@@ -87,6 +87,24 @@ func TestTransportKeepsAHostOfTheCaller(t *testing.T) {
 	}
 }
 
+// S43: what an upstream says to a call on the side is not the client's.
+func TestTransportKeepsInterimResponses(t *testing.T) {
+	u := roundTripper(func(r *http.Request) (*http.Response, error) {
+		http1.SendInterim(r.Context(), http.StatusEarlyHints, http.Header{"Link": {"</a>"}})
+		return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody, Request: r}, nil
+	})
+	ctx := http1.RelayInterim(t.Context(), func(status int, _ http.Header) { t.Errorf("the client gets %d", status) })
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://users/", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := lb.NewTransport(usersOnly(&lb.Command{Balancer: newBalancer(t, "a"), Transport: u}), nil).RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+}
+
 // Ribbon 105 and 106: what names no service goes where it says, if that is allowed at all.
 func TestTransportElsewhere(t *testing.T) {
 	for name, url := range map[string]string{

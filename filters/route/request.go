@@ -8,12 +8,14 @@ import (
 	"net/url"
 
 	"github.com/gozer-gateway/gozer/filters"
+	"github.com/gozer-gateway/gozer/internal/http1"
 )
 
 // newRequest turns c.Out into the request that goes upstream by t, for the escaped
 // path. It has no context, and scheme and host of its URL are still empty.
 func newRequest(c *filters.Context, path string, t http.RoundTripper) (*http.Request, error) {
 	c.DropIgnored()
+	http1.CleanInterim(c.Request.Context(), c)
 	if err := check(c, path, t); err != nil {
 		return nil, err
 	}

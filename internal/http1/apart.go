@@ -3,8 +3,6 @@ package http1
 import (
 	"context"
 	"net/http"
-
-	"github.com/gozer-gateway/gozer/internal/headers"
 )
 
 // Apart returns a context for an upstream call that goes on beside the request it
@@ -30,7 +28,4 @@ func RelayInterim(ctx context.Context, send func(status int, header http.Header)
 
 type interimFunc func(status int, header http.Header)
 
-func (f interimFunc) relayInterim(status int, header http.Header) {
-	headers.Strip(header)
-	f(status, header)
-}
+func (f interimFunc) sendInterim(status int, header http.Header) { f(status, header) }

@@ -38,7 +38,7 @@ func WithInterim(ctx context.Context, relay func(status int, header http.Header)
 
 type relayFunc func(status int, header http.Header)
 
-func (f relayFunc) relayInterim(status int, header http.Header) { f(status, header) }
+func (f relayFunc) sendInterim(status int, header http.Header) { f(status, header) }
 
 // Movable and Move are what the server's side uses of a Body.
 func (b *Body) Movable() (int64, bool) { return b.movable() }

@@ -36,7 +36,7 @@ func (x *trip) relayInterim(h *head) {
 	}
 	header := make(http.Header, len(h.fields))
 	h.fillHeader(header, nil)
-	x.downstream.interim.relayInterim(h.status, header)
+	x.downstream.relayInterim(h.status, header)
 }
 
 // clientResponse is a response with its body and the values of most headers,

@@ -6,20 +6,51 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/gozer-gateway/gozer/internal/headers"
 )
 
 // downstream is what a server's request offers to the client side, which finds
 // it by downstreamKey in the request's context.
 type downstream struct {
 	interrupter Interrupter
-	interim     interimRelay // nil if interim responses are not wanted
-	crowd       *crowd       // nil: none
+	interim     interimSender  // nil if interim responses are not wanted
+	cleaner     InterimCleaner // nil: none
+	crowd       *crowd         // nil: none
 }
 
-// interimRelay sends an interim response to the client. It is called before
-// the final response, on the handler's goroutine, and keeps nothing of header.
-type interimRelay interface {
-	relayInterim(status int, header http.Header)
+// interimSender sends an interim response to the client, as far as the client
+// takes it. It is called before the final response, on the handler's goroutine,
+// and keeps nothing of header.
+type interimSender interface {
+	sendInterim(status int, header http.Header)
+}
+
+// InterimCleaner deletes from the header of an upstream's interim response what is not for
+// the client. It is called before RoundTrip returns, perhaps in another goroutine.
+type InterimCleaner interface {
+	CleanInterim(header http.Header)
+}
+
+// CleanInterim has the interim responses to the request that ctx belongs to cleaned by c,
+// beyond the fields of one hop, which are never there. Call it before RoundTrip.
+func CleanInterim(ctx context.Context, c InterimCleaner) {
+	if d := downstreamOf(ctx); d != nil {
+		d.cleaner = c
+	}
+}
+
+// relayInterim sends an upstream's interim response to the client, if there is one that
+// wants it.
+func (d *downstream) relayInterim(status int, header http.Header) {
+	if d == nil || d.interim == nil {
+		return
+	}
+	headers.Strip(header)
+	if d.cleaner != nil {
+		d.cleaner.CleanInterim(header)
+	}
+	d.interim.sendInterim(status, header)
 }
 
 type contextKey uint8
@@ -92,7 +123,5 @@ func longAgo() time.Time { return time.Unix(1, 0) }
 // to, if there is one that can take it. It keeps nothing of header, which it may change, and
 // must be called before RoundTrip returns.
 func SendInterim(ctx context.Context, status int, header http.Header) {
-	if d := downstreamOf(ctx); d != nil && d.interim != nil {
-		d.interim.relayInterim(status, header)
-	}
+	downstreamOf(ctx).relayInterim(status, header)
 }

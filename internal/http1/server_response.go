@@ -10,8 +10,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/gozer-gateway/gozer/internal/headers"
 )
 
 // errOver is the failure of whoever writes to a response after its handler has
@@ -208,13 +206,6 @@ func (w *response) sendInterim(status int, header http.Header) {
 		return
 	}
 	w.failure = c.out.write(head)
-}
-
-// relayInterim sends an upstream's 1xx response, as far as it concerns the
-// client.
-func (w *response) relayInterim(status int, header http.Header) {
-	headers.Strip(header)
-	w.sendInterim(status, header)
 }
 
 // sendContinue asks the client to send the body, if it waits for that. The
