@@ -65,6 +65,21 @@ func TestCommandLine(t *testing.T) {
 		{"check looks at filters", []string{"check", "--config", good, "--set", "gateway.filters.Banner.txt=x"}, 1, "unknown setting; did you mean text?", ""},
 		{"check only warns of servlet filters", []string{"check", "--config", good, "--set", "zuul.FormBodyWrapperFilter.pre.disable=true"}, 0, "warning: zuul.FormBodyWrapperFilter.pre.disable: has no effect", ""},
 		{"check places ignored patterns", []string{"check", "--config", odd}, 1, odd + `:1: error: zuul.ignored-patterns: ignored pattern "/a/{"`, ""},
+		{
+			"check knows the phases of filters",
+			[]string{"check", "--config", good, "--set", "zuul.predecorationfilter.post.disable=true"},
+			1, "--set: error: zuul.predecorationfilter.post.disable: the filter is of another phase; write zuul.PreDecorationFilter.pre.disable\n1 error", "",
+		},
+		{
+			"check reports a bad registry once",
+			[]string{"check", "--config", good, "--set", "eureka.client.service-url.defaultZone=eureka:8761/eureka/"},
+			1, "--set: error: eureka.client.service-url.defaultZone: not an http or https URL with a host (the value may hold a password and is not shown)\n1 error", "",
+		},
+		{
+			"check reports a bad prefix once",
+			[]string{"check", "--config", good, "--set", "zuul.prefix=/a*"},
+			1, "--set: error: zuul.prefix: must be a plain path, without wildcards\n1 error", "",
+		},
 		{"check places fallbacks", []string{"check", "--config", odd}, 1, odd + ":2: error: gateway.fallback.users: status 204 has no body", ""},
 		{
 			"check knows what fallbacks ignore",

@@ -166,10 +166,19 @@ func leftOver(cfg *config.Config, known []filters.Spec, decoded map[string]bool)
 	}
 	for _, ref := range cfg.Zuul.DisabledFilters {
 		if !servletOnly(ref.Name) && !slices.ContainsFunc(known, func(f filters.Spec) bool { return disables(ref, f) }) {
-			problems = append(problems, unknownFilter(disableKey(ref), ref.Name, ref.Position, known))
+			problems = append(problems, nothingToDisable(ref, known))
 		}
 	}
 	return errors.Join(problems...)
+}
+
+func nothingToDisable(ref config.FilterRef, known []filters.Spec) error {
+	i := slices.IndexFunc(known, func(f filters.Spec) bool { return strings.EqualFold(f.Name, ref.Name) })
+	if i < 0 {
+		return unknownFilter(disableKey(ref), ref.Name, ref.Position, known)
+	}
+	right := config.FilterRef{Name: known[i].Name, Phase: string(known[i].Phase)}
+	return misfit(disableKey(ref), ref.Position, errors.New("the filter is of another phase; write "+disableKey(right)))
 }
 
 func disableKey(ref config.FilterRef) string {

@@ -4,10 +4,11 @@ package config
 // an effect, misspelt or cut up: whoever writes management.server.tokn must not believe
 // that there is a token.
 func (b *builder) almostKnown(s *setting) bool {
-	if !s.key.pattern[len(s.key.pattern)-1].rest {
+	section := len(s.key.pattern) - 1
+	if !s.key.pattern[section].rest {
 		return false
 	}
-	for n := 2; n < len(s.path); n++ {
+	for n := max(2, section); n < len(s.path); n++ {
 		if k, _ := b.catalog.find(s.path[:n]); k != nil && k.scalar() {
 			b.once(Finding{Error, joinKey(s.path[:n]), s.places[n-1], "expected " + scalar.String() + ", found " + table.String()})
 			return true

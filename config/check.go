@@ -59,6 +59,8 @@ func (b *builder) checkPrefix() {
 	}
 	if strings.ContainsAny(z.Prefix, "*?{}") {
 		b.report.errorf(s.name(), s.at, "must be a plain path, without wildcards")
+		z.Prefix = "" // the routes are built nevertheless, for the sake of a complete report
+		return
 	}
 	if !strings.HasPrefix(z.Prefix, "/") {
 		b.report.warnf(s.name(), s.at, "has no leading slash; one is added")

@@ -160,7 +160,9 @@ func serviceURLs() Key {
 		if uniform(zone) == uniform(defaultZone) {
 			zone = defaultZone
 		}
-		b.config.Eureka.Client.ServiceURLs[zone] = urls
+		if err == nil {
+			b.config.Eureka.Client.ServiceURLs[zone] = urls
+		}
 		return err
 	}
 	return Key{
