@@ -359,6 +359,9 @@ other.ribbon.listOfServers: %q
 	if got := receive(t, "the others give up", excess); got[http.StatusServiceUnavailable]+got[http.StatusGatewayTimeout] != 18 {
 		t.Errorf("statuses %v", got)
 	}
+	if seen := g.servers("slow"); len(seen) != 1 || seen[0].State != "UP" || seen[0].SuccessiveFailures != 0 {
+		t.Errorf("servers are %v, want one that is blamed for nothing", seen)
+	}
 	close(s.finish)
 	if got := receive(t, "those that held it", held); !maps.Equal(got, map[int]int{http.StatusOK: 2}) {
 		t.Errorf("statuses %v", got)

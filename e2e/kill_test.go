@@ -37,8 +37,9 @@ ten.ribbon:
 
 // sight is what the management endpoint tells about a server.
 type sight struct {
-	Address, State string
-	TotalRequests  int64
+	Address, State     string
+	TotalRequests      int64
+	SuccessiveFailures int64
 }
 
 func (g *gateway) servers(service string) []sight {

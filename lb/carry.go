@@ -7,9 +7,12 @@ import (
 
 // Carrier is a transport that spares Command the copies of a request. Carry is
 // RoundTrip with ctx in the place of the request's own context; it neither changes
-// nor keeps req, once the body has been sent. A request that cannot be sent as it is
-// fails with an error whose method CallersFault returns true. into, unless it is nil, is empty, and may
+// nor keeps req, once the body has been sent. into, unless it is nil, is empty, and may
 // serve as the header of the response.
+//
+// A request that cannot be sent as it is fails with an error whose method CallersFault
+// returns true, one that found no free connection with an error whose method
+// ServerUnasked does. Neither says anything about the server.
 type Carrier interface {
 	Carry(ctx context.Context, req *http.Request, into http.Header) (*http.Response, error)
 }

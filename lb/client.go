@@ -97,6 +97,8 @@ func outcomeOfCall(ctx context.Context, err error) Outcome {
 	switch {
 	case err == nil:
 		return Healthy
+	case isUnasked(err):
+		return Neutral
 	case over(ctx):
 		return ended(ctx).outcome
 	}

@@ -232,6 +232,7 @@ func TestOutcomes(t *testing.T) {
 		{"ribbon Q36 dial timeout", always(0, errDialTimeout), 2, lb.Connect, true},
 		{"unreachable", always(0, errUnreachable), 2, lb.NoRouteToHost, false},
 		{"handshake", always(0, errHandshake), 2, lb.Connect, false},
+		{"full pool", always(0, errFullPool), 1, lb.Connect, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			c := &lb.Command{Balancer: newBalancer(t, "a"), Transport: &upstreams{answer: tc.answer}}
@@ -328,6 +329,55 @@ func TestContextEnds(t *testing.T) {
 				}
 				if _, err := do(t, c, newRequest(ctx, t, "GET", ""), retryable); err == nil || err.Kind != tc.kind || h.attempts != 1 {
 					t.Errorf("on the context that is over: error %v, attempts %d", err, h.attempts)
+				}
+			})
+		})
+	}
+}
+
+// full is a transport without a free connection.
+type full func(context.Context) error
+
+func (f full) RoundTrip(r *http.Request) (*http.Response, error) { return nil, f(r.Context()) }
+
+// A request that got no connection, since the gateway allows no more of them, says nothing
+// about its server.
+func TestFullPool(t *testing.T) {
+	waits := func(ctx context.Context) error {
+		<-ctx.Done()
+		return unasked{context.Cause(ctx)}
+	}
+	refuses := func(context.Context) error { return errFullPool }
+	for _, tc := range []struct {
+		name    string
+		fail    func(context.Context) error
+		handler lb.RetryHandler
+		kind    lb.Kind
+	}{
+		{"refuses", refuses, nil, lb.Connect},
+		{"refuses, with a handler that takes that for a bad connection", refuses, lb.HTTPRetryHandler{}, lb.Connect},
+		{"until the deadline", waits, nil, lb.SocketTimeout},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := &lb.Command{
+					Balancer: newBalancer(t, "a"), Retry: lb.RetryPolicy{Handler: tc.handler},
+					Transport: full(tc.fail),
+				}
+				for range 20 {
+					ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+					_, err := do(t, c, newRequest(ctx, t, "GET", ""), retryable)
+					if err == nil || err.Kind != tc.kind {
+						t.Fatalf("error %v, want %v", err, tc.kind)
+					}
+					client := lb.NewLoadBalancerClient(usersOnly(c))
+					if err := client.Execute(ctx, "users", nil, func(ctx context.Context, _ *lb.Server) error { return tc.fail(ctx) }); err == nil {
+						t.Fatal("no error")
+					}
+					cancel()
+				}
+				if s := find(t, c.Balancer, "a").Stats(); s.SuccessiveFailures() != 0 || s.Errors() != 0 || s.Active(time.Now()) != 0 {
+					t.Errorf("%d failures, %d errors, %d active; want none", s.SuccessiveFailures(), s.Errors(), s.Active(time.Now()))
 				}
 			})
 		})

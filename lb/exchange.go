@@ -172,8 +172,8 @@ func (x *exchange) tell(resp *http.Response, err error) {
 func (x *exchange) diagnose(err error) fault {
 	if over(x.ctx) {
 		f := ended(x.ctx)
-		if x.body.awaited() {
-			f.outcome = Neutral // the caller of Do had the time, not the server
+		if x.body.awaited() || isUnasked(err) {
+			f.outcome = Neutral // the caller of Do, or the transport, had the time, not the server
 		}
 		return f
 	}

@@ -75,10 +75,19 @@ func classify(err error) fault {
 	case isTimeout(err):
 		f.kind = ReadTimeout
 	}
-	if f.kind == Connect || isTimeout(err) || isSocket(err) {
+	switch {
+	case isUnasked(err):
+		f.outcome = Neutral
+	case f.kind == Connect || isTimeout(err) || isSocket(err):
 		f.outcome = Unhealthy
 	}
 	return f
+}
+
+// isUnasked reports that a limit of the transport kept the request from its server.
+func isUnasked(err error) bool {
+	var marked interface{ ServerUnasked() bool }
+	return errors.As(err, &marked) && marked.ServerUnasked()
 }
 
 // isUnsent reports that no connection, or no TLS session on it, came about.

@@ -32,7 +32,8 @@ func (f *Failure) Timeout() bool {
 type RetryHandler interface {
 	// Retriable tells whether another attempt may follow, on the same server or on the next.
 	Retriable(f *Failure, same bool) bool
-	// CircuitTripping tells whether the failure counts against the server's health.
+	// CircuitTripping tells whether the failure counts against the server's health. It is not
+	// asked about failures before a transport had to do with the server.
 	CircuitTripping(f *Failure) bool
 }
 
@@ -73,8 +74,7 @@ func (HTTPRetryHandler) Retriable(f *Failure, same bool) bool {
 	return f.Kind != ServerThrottled && (f.Socket() || f.Unsent && f.Kind != UnknownHost || isEOF(f.Err))
 }
 
-// CircuitTripping is that of DefaultRetryHandler. In the original a pool without a free
-// connection counts against the server too, which cannot help it.
+// CircuitTripping is that of DefaultRetryHandler.
 func (HTTPRetryHandler) CircuitTripping(f *Failure) bool {
 	return DefaultRetryHandler{}.CircuitTripping(f)
 }

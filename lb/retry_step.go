@@ -18,9 +18,10 @@ func (x *exchange) failure(f fault, err error) *Failure {
 	return &Failure{Kind: f.kind, Status: f.status, Err: err, Unsent: f.unsent, Repeatable: x.repeats}
 }
 
-// judge lets the policy's handler decide what an error says about the server.
+// judge lets the policy's handler decide what an error says about the server, if it can
+// say anything.
 func (x *exchange) judge(f fault, err error) fault {
-	if h := x.policy.Handler; h != nil {
+	if h := x.policy.Handler; h != nil && f.outcome != Neutral {
 		f.outcome = Healthy
 		if h.CircuitTripping(x.failure(f, err)) {
 			f.outcome = Unhealthy

@@ -16,7 +16,7 @@ type Outcome uint8
 
 // The outcomes of an attempt.
 const (
-	// Neutral says nothing: the caller went away, or failed itself.
+	// Neutral says nothing: the caller went away, failed itself, or had no connection to use.
 	Neutral Outcome = iota
 	// Healthy is a response with any status, or an error that is not about the connection.
 	Healthy

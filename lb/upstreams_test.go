@@ -27,14 +27,22 @@ var (
 	errSilent      = &net.OpError{Op: "read", Net: "tcp", Err: os.ErrDeadlineExceeded}
 	errClosed      = io.EOF
 	errHandshake   = lb.NotSent(errors.New("handshake failure"))
+	errFullPool    = unasked{errors.New("no free connection")}
 )
+
+// unasked is how a transport says that it had no connection to send on.
+type unasked struct{ error }
+
+func (e unasked) Unwrap() error     { return e.error }
+func (unasked) NothingSent() bool   { return true }
+func (unasked) ServerUnasked() bool { return true }
 
 func dialError(err error) error { return &net.OpError{Op: "dial", Net: "tcp", Err: err} }
 
 // unsent tells which of them come before the request is sent.
 func unsent(err error) bool {
 	return errors.Is(err, errRefused) || errors.Is(err, errUnreachable) || errors.Is(err, errDialTimeout) ||
-		errors.Is(err, errUnknownHost) || errors.Is(err, errHandshake)
+		errors.Is(err, errUnknownHost) || errors.Is(err, errHandshake) || errors.Is(err, errFullPool)
 }
 
 // reply is a response, or the error in its place.

@@ -180,8 +180,8 @@ func (s TransportSuite) limits(t *testing.T) {
 			if err == nil {
 				_ = body.Close()
 			}
-			if !errors.Is(err, tt.want) {
-				t.Fatalf("second request: %v, want %v", err, tt.want)
+			if !errors.Is(err, tt.want) || unasked(err) != (tt.want != nil) {
+				t.Fatalf("second request: %v, its server unasked: %t; want %v", err, unasked(err), tt.want)
 			}
 			_ = busy.Close()
 			mustFetch(t, transport, two.URL())
@@ -200,8 +200,8 @@ func (s TransportSuite) cancelledWait(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := transport.RoundTrip(req); !errors.Is(err, gone) { //nolint:bodyclose // there is none
-		t.Fatalf("error %v, want the cause of the request's end", err)
+	if _, err := transport.RoundTrip(req); !errors.Is(err, gone) || !unasked(err) { //nolint:bodyclose // there is none
+		t.Fatalf("error %v, its server unasked: %t; want the cause of the request's end", err, unasked(err))
 	}
 }
 
@@ -292,4 +292,10 @@ func (s TransportSuite) handshake(t *testing.T) {
 func nothingSent(err error) bool {
 	var unsent interface{ NothingSent() bool }
 	return errors.As(err, &unsent) && unsent.NothingSent()
+}
+
+// unasked reports that an error says nothing about the server.
+func unasked(err error) bool {
+	var marked interface{ ServerUnasked() bool }
+	return errors.As(err, &marked) && marked.ServerUnasked()
 }

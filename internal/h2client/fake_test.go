@@ -179,6 +179,12 @@ func nothingSent(err error) bool {
 	return errors.As(err, &marked) && marked.NothingSent()
 }
 
+// unasked reports that an error says nothing about the server.
+func unasked(err error) bool {
+	var marked interface{ ServerUnasked() bool }
+	return errors.As(err, &marked) && marked.ServerUnasked()
+}
+
 func timeouts(connect, read, acquire time.Duration) http1.TransportSettings {
 	return http1.TransportSettings{ConnectTimeout: connect, ReadTimeout: read, AcquireTimeout: acquire}
 }

@@ -71,7 +71,11 @@ func (t *Transport) acquire(ctx context.Context, o origin) (place, error) {
 		case <-look.C:
 			t.look(s)
 		case <-ctx.Done():
-			return t.leave(s, w, unsent(context.Cause(ctx)))
+			cause := context.Cause(ctx)
+			if t.connecting(s) {
+				return t.leave(s, w, unsent(cause))
+			}
+			return t.leave(s, w, http1.Unasked(cause))
 		case <-timer.C:
 			if !t.connecting(s) {
 				return t.leave(s, w, http1.ErrPoolExhausted)

@@ -92,12 +92,17 @@ func TestLimitsOfTheGateway(t *testing.T) {
 	}
 	eventually(t, "four requests have arrived", func() bool { return f.streams.Load() == 4 })
 	_, _, err := send(transport, request(t.Context(), t, http.MethodGet, f.addr, ""))
-	if !errors.Is(err, http1.ErrPoolExhausted) || !nothingSent(err) {
+	if !errors.Is(err, http1.ErrPoolExhausted) || !nothingSent(err) || !unasked(err) {
 		t.Errorf("a fifth request: %v", err)
 	}
-	gone, cancel := context.WithCancelCause(t.Context())
+	hurried, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if _, _, err := send(transport, request(hurried, t, http.MethodGet, f.addr, "")); !errors.Is(err, context.DeadlineExceeded) || !unasked(err) {
+		t.Errorf("a request in a hurry: %v", err)
+	}
+	gone, leave := context.WithCancelCause(t.Context())
 	cause := errors.New("the client went away")
-	cancel(cause)
+	leave(cause)
 	if _, _, err := send(transport, request(gone, t, http.MethodGet, f.addr, "")); !errors.Is(err, cause) {
 		t.Errorf("a request that has ended: %v", err)
 	}

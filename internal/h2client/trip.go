@@ -60,7 +60,7 @@ func (x *trip) run() (*http.Response, error) {
 		return nil, err
 	}
 	if x.ctx.Err() != nil {
-		return nil, unsent(context.Cause(x.ctx))
+		return nil, http1.Unasked(context.Cause(x.ctx))
 	}
 	o := origin{x.req.URL.Scheme, x.req.URL.Host}
 	for again := false; ; again = true {

@@ -14,7 +14,7 @@ import (
 var ErrReadTimeout net.Error = timeoutError("http1: no progress within the read timeout")
 
 // ErrPoolExhausted is the failure of a request that found no free connection
-// within AcquireTimeout. Its method NothingSent returns true.
+// within AcquireTimeout. Its methods NothingSent and ServerUnasked return true.
 var ErrPoolExhausted error = poolExhaustedError{}
 
 type timeoutError string
@@ -29,7 +29,18 @@ func (poolExhaustedError) Error() string {
 	return "http1: no free connection within the acquire timeout"
 }
 
-func (poolExhaustedError) NothingSent() bool { return true }
+func (poolExhaustedError) NothingSent() bool   { return true }
+func (poolExhaustedError) ServerUnasked() bool { return true }
+
+// Unasked marks the failure of a request that had no connection yet, and was not having
+// one made: it says nothing about the server.
+func Unasked(err error) error { return &unaskedError{err} }
+
+type unaskedError struct{ error }
+
+func (e *unaskedError) Unwrap() error     { return e.error }
+func (*unaskedError) NothingSent() bool   { return true }
+func (*unaskedError) ServerUnasked() bool { return true }
 
 // unsentError is a failure before the first byte of a request had left: the
 // load balancer may try another server, whatever the method.

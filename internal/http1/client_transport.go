@@ -60,7 +60,8 @@ func NewTransport(s TransportSettings) *Transport {
 // are as in net/http; TLS is not filled in. Errors are ErrReadTimeout, ErrPoolExhausted,
 // the cause of the context's end, *Error for a response against the rules, what
 // the request's body failed with, or an error of the network. Those before the
-// first byte was sent have a method NothingSent that returns true.
+// first byte was sent have a method NothingSent that returns true, those before there was
+// a connection, or the attempt to make one, also ServerUnasked.
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return t.Carry(req.Context(), req, nil)
 }

@@ -52,7 +52,7 @@ func (x *trip) run() (*http.Response, error) {
 		return nil, err
 	}
 	if x.ctx.Err() != nil {
-		return nil, unsent(context.Cause(x.ctx))
+		return nil, Unasked(context.Cause(x.ctx))
 	}
 	if err := x.compose(); err != nil {
 		return nil, x.explain(err)

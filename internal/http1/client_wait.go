@@ -62,7 +62,7 @@ func (p *pool) await(ctx context.Context, w *waiter) error {
 		return nil
 	case <-ctx.Done():
 		p.abandon(w)
-		return context.Cause(ctx)
+		return Unasked(context.Cause(ctx))
 	case <-timer.C:
 		p.abandon(w)
 		return ErrPoolExhausted

@@ -91,7 +91,7 @@ func (s semaphore) take(ctx context.Context, d *deadline) error {
 	case s <- struct{}{}:
 		return nil
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return http1.Unasked(context.Cause(ctx))
 	case <-d.expired():
 		return http1.ErrPoolExhausted
 	}
