@@ -5,7 +5,6 @@ import (
 	"crypto/x509"
 	"net/http"
 	"strconv"
-	"strings"
 
 	"github.com/gozer-gateway/gozer/config"
 	"github.com/gozer-gateway/gozer/filters"
@@ -74,21 +73,18 @@ func (e *edge) strip(r *http.Request) {
 		return
 	}
 	for name := range r.Header {
-		if e.names(name) {
+		if headers.Alike(name, e.clientHeader) {
 			delete(r.Header, name)
 		}
 	}
-}
-
-func (e *edge) names(field string) bool {
-	return len(field) == len(e.clientHeader) && strings.EqualFold(strings.ReplaceAll(field, "_", "-"), strings.ReplaceAll(e.clientHeader, "_", "-"))
 }
 
 // enter tells the upstream of the client's certificate and the client to use TLS again. It
 // returns an error if the request belongs to another connection.
 func (e *edge) enter(c *filters.Context) error {
 	if e.clientHeader != "" {
-		c.IgnoreHeaders(e.clientHeader) // in trailers
+		c.Reserve(e.clientHeader)
+		c.IgnoreHeaders(e.clientHeader) // of the upstream
 		if cert := c.ClientCertificate(); cert != nil {
 			c.Out.SetField(e.clientHeader, e.clientValue(cert))
 		}

@@ -13,7 +13,8 @@ type clientBody struct {
 	io.ReadCloser
 	request     *http.Request
 	ignored     ignored // kept apart: another goroutine may read the body
-	limit, left int64   // bytes; no limit if limit is 0
+	reserved    []string
+	limit, left int64 // bytes; no limit if limit is 0
 	failure     atomic.Pointer[error]
 	waiting     atomic.Bool // for the client
 	read        atomic.Int64

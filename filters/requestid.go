@@ -25,6 +25,7 @@ func (ids *RequestIDs) Assign(c *Context) {
 	if ids == nil {
 		return
 	}
+	c.Reserve(ids.Header)
 	received := c.Request.Header[ids.Header]
 	if len(received) == 1 && isRequestID(received[0]) && c.Origin().Proxied {
 		c.RequestID = received[0]

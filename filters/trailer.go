@@ -2,7 +2,9 @@ package filters
 
 import (
 	"net/http"
+	"slices"
 
+	"github.com/gozer-gateway/gozer/internal/forwarded"
 	"github.com/gozer-gateway/gozer/internal/grpc"
 	"github.com/gozer-gateway/gozer/internal/headers"
 )
@@ -10,7 +12,7 @@ import (
 // CleanTrailer deletes from Response.Trailer, as far as it is known yet, what
 // must not pass as a trailer field (RFC 9110 6.5.1 and 7.6.1): ignored names,
 // those that Connection has named, and fields about framing, routing,
-// authentication or the kind of content.
+// authentication, the kind of content or where a message comes from.
 func (c *Context) CleanTrailer() {
 	if c.Response == nil {
 		return
@@ -19,6 +21,15 @@ func (c *Context) CleanTrailer() {
 		c.Response.Trailer = late.res.Trailer
 	}
 	cleanTrailer(c.Response.Trailer, c.connection, c.ignored)
+	delete(c.Response.Trailer, c.writer.echo)
+}
+
+// Reserve keeps clients from sending a field as a trailer that the gateway alone may send,
+// also under a name with "_" for "-". The front doors call it before the filters run.
+func (c *Context) Reserve(name string) {
+	if c.body != nil {
+		c.body.reserved = append(c.body.reserved, name)
+	}
 }
 
 // EndsInTrailer reports that what has become of a gRPC call is said in the trailer of a
@@ -39,13 +50,19 @@ type received struct {
 
 // cleanTrailer does the same with what the client sends.
 func (b *clientBody) cleanTrailer() {
-	cleanTrailer(b.request.Trailer, b.request.Header["Connection"], b.ignored)
+	trailer := b.request.Trailer
+	cleanTrailer(trailer, b.request.Header["Connection"], b.ignored)
+	for name := range trailer {
+		if slices.ContainsFunc(b.reserved, func(own string) bool { return headers.Alike(name, own) }) {
+			delete(trailer, name)
+		}
+	}
 }
 
 func cleanTrailer(trailer http.Header, connection []string, ignored ignored) {
 	headers.Strip(trailer)
 	for name := range trailer {
-		if ignored.has(name) || headers.MustLead(name) || headers.Lists(connection, name) {
+		if ignored.has(name) || headers.MustLead(name) || forwarded.IsClaim(name) || headers.Lists(connection, name) {
 			delete(trailer, name)
 		}
 	}

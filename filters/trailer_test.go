@@ -31,14 +31,20 @@ func (b lateTrailer) Read(p []byte) (int, error) {
 
 func TestTrailerOfARequest(t *testing.T) {
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", http.NoBody)
-	r.Trailer = http.Header{"X-Sum": nil, "Cookie": nil, "X-Secret": nil}
+	r.Trailer = http.Header{"X-Sum": nil, "Cookie": nil, "X-Secret": nil, "X_request_id": nil}
 	r.Header.Set("Connection", "x-hop, close")
 	r.Body = io.NopCloser(lateTrailer{strings.NewReader("body"), func() {
-		for _, name := range []string{"X-Sum", "X-Late", "Cookie", "X-Secret", "X-Hop", "Content-Length", "Authorization", "If-Match", "X-Forwarded-For"} {
+		for _, name := range []string{
+			"X-Sum", "X-Late", "Cookie", "X-Secret", "X-Hop", "Content-Length", "Authorization", "If-Match", "Max-Forwards",
+			"X-Forwarded-For", "X_Forwarded_For", "X-Real-IP", "X_Real-IP", "Forwarded", "X_Request_Id", "X-Request-ID", "X-Trace", "x_trace", "X-Client-Cert", "X_Client_Cert",
+		} {
 			r.Trailer.Set(name, "1")
 		}
 	}})
 	c := filters.NewContext(httptest.NewRecorder(), r, routing.Path{Raw: "/", Clean: "/"}, time.Now())
+	(&filters.RequestIDs{Header: "X-Trace"}).Assign(c)
+	(&filters.RequestIDs{Header: "X-Request-Id"}).Assign(c)
+	c.Reserve("X-Client-Cert")
 	c.IgnoreHeaders("x-secret")
 	c.DropIgnored()
 	if diff := cmp.Diff(http.Header{"X-Sum": nil}, r.Trailer); diff != "" {
@@ -55,10 +61,11 @@ func TestTrailerOfARequest(t *testing.T) {
 func TestTrailerOfAResponse(t *testing.T) {
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody)
 	c := filters.NewContext(httptest.NewRecorder(), r, routing.Path{Raw: "/", Clean: "/"}, time.Now())
+	(&filters.RequestIDs{Header: "X-Request-Id", Echo: true}).Assign(c)
 	c.CleanTrailer() // nothing there yet
 	c.Receive(&http.Response{
 		StatusCode: http.StatusOK, Header: http.Header{"Connection": {"close", "X-Hop"}}, Body: http.NoBody,
-		Trailer: http.Header{"X-Sum": {"1"}, "X-Hop": {"1"}, "Set-Cookie": {"a=b"}, "Transfer-Encoding": {"chunked"}},
+		Trailer: http.Header{"X-Sum": {"1"}, "X-Hop": {"1"}, "X-Request-Id": {"1"}, "X_forwarded_for": {"1"}, "Set-Cookie": {"a=b"}, "Transfer-Encoding": {"chunked"}},
 	})
 	c.CleanTrailer()
 	var left []string

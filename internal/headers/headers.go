@@ -52,16 +52,39 @@ func IsHopByHop(canonical string) bool {
 }
 
 // MustLead reports whether a field has a meaning only in front of the body, so
-// that nobody should meet it in a trailer: what authenticates, tells where a
-// message comes from, modifies a request or describes the content. name is in
-// canonical form.
+// that nobody should meet it in a trailer: what authenticates, modifies a request
+// or describes the content. name is in canonical form.
 func MustLead(name string) bool {
 	switch name {
-	case "Authorization", "Cache-Control", "Content-Encoding", "Content-Range", "Content-Type", "Cookie", "Forwarded",
-		"Max-Forwards", "Range", "Set-Cookie", "Via", "X-Application-Context", "X-Real-Ip":
+	case "Authorization", "Cache-Control", "Content-Encoding", "Content-Range", "Content-Type", "Cookie",
+		"Max-Forwards", "Range", "Set-Cookie", "Via", "X-Application-Context":
 		return true
 	}
-	return strings.HasPrefix(name, "If-") || strings.HasPrefix(name, "X-Forwarded-")
+	return strings.HasPrefix(name, "If-")
+}
+
+// Alike reports whether two names are one to servers that cannot tell "_" from "-", such
+// as all that get fields by the rules of CGI.
+func Alike(a, b string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range len(a) {
+		if plain(a[i]) != plain(b[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func plain(c byte) byte {
+	switch {
+	case c == '_':
+		return '-'
+	case 'A' <= c && c <= 'Z':
+		return c + ('a' - 'A')
+	}
+	return c
 }
 
 // Lists reports whether a comma-separated list field has the token, ignoring

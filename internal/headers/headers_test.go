@@ -74,6 +74,14 @@ func TestAppendedValuesDoNotReachTheOriginal(t *testing.T) {
 	}
 }
 
+func TestAlike(t *testing.T) {
+	for name, want := range map[string]bool{"X-Request-Id": true, "x_request-ID": true, "X__request_id": false, "X-Request-Ie": false, "X-Request-Id-": false, "": false} {
+		if headers.Alike(name, "X-Request-Id") != want || headers.Alike("X-Request-Id", name) != want {
+			t.Errorf("%q: %v", name, !want)
+		}
+	}
+}
+
 func TestOwn(t *testing.T) {
 	received := []string{"1", "2"}
 	tests := map[string]struct{ now, received, want []string }{
