@@ -1,6 +1,7 @@
 package gozer
 
 import (
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -71,10 +72,15 @@ func passes(via []string) int {
 	return n
 }
 
-// arrived counts Max-Forwards down and reports whether it was 0 already. What is
-// no number is left as it is.
+// arrived counts Max-Forwards down and reports whether it was 0 already. A larger number
+// than can be counted becomes the largest that can (RFC 9110 7.6.2), what is no number is
+// left as it is.
 func arrived(h http.Header) bool {
 	n, err := strconv.ParseUint(h.Get("Max-Forwards"), 10, 63)
+	if errors.Is(err, strconv.ErrRange) {
+		h.Set("Max-Forwards", strconv.FormatUint(n, 10))
+		return false
+	}
 	if err != nil {
 		return false
 	}

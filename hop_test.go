@@ -98,6 +98,9 @@ func TestMaxForwards(t *testing.T) {
 		{"S15 none left", http.MethodOptions, "0", ""},
 		{"S15 the last one", http.MethodOptions, "1", "0"},
 		{"S15 some", http.MethodOptions, "5", "4"},
+		{"S15 the largest that can be counted", http.MethodOptions, "9223372036854775807", "9223372036854775806"},
+		{"S15 one more", http.MethodOptions, "9223372036854775808", "9223372036854775807"},
+		{"S15 many more", http.MethodOptions, "99999999999999999999999", "9223372036854775807"},
 		{"S15 no number", http.MethodOptions, "abc", "abc"},
 		{"S15 another method", http.MethodGet, "0", "0"},
 	} {
