@@ -76,6 +76,8 @@ func TestUpgrade(t *testing.T) {
 		{"C100 spellings", "/url/", []string{"connection: keep-alive, upgrade", "upgrade: WebSocket", "sec-websocket-key: K"}, "Upgrade|WebSocket|K||/"},
 		{"C100 two Connection lines", "/url/", []string{"Connection: keep-alive", "Connection: Upgrade", "Upgrade: websocket"}, "Upgrade|websocket|||/"},
 		{"another protocol", "/url/", []string{"Connection: Upgrade", "Upgrade: foo/2"}, "Upgrade|foo/2|||/"},
+		{"C095 h2c among others", "/url/", []string{"Connection: Upgrade", "Upgrade: h2c, websocket"}, "Upgrade|websocket|||/"},
+		{"two Upgrade lines", "/svc/", []string{"Connection: Upgrade", "Upgrade: HTTP/3.0", "Upgrade: websocket"}, "Upgrade|websocket|||/"},
 		{"W12 origin", "/url/", []string{"Connection: Upgrade", "Upgrade: websocket", "Origin: http://o.test"}, "Upgrade|websocket||http://o.test|/"},
 	}
 	for _, tt := range tests {
@@ -105,8 +107,8 @@ func TestUpgrade(t *testing.T) {
 	})
 	t.Run("counted apart", func(t *testing.T) {
 		eventually(t, "no tunnel is active", func() bool { return g.metric("gateway.tunnels.active") == `"value":0` })
-		if got := g.metric("gateway.tunnels.opened"); got != `"value":6` {
-			t.Errorf("opened %s, want 6", got)
+		if got := g.metric("gateway.tunnels.opened"); got != `"value":8` {
+			t.Errorf("opened %s, want 8", got)
 		}
 	})
 }
@@ -128,9 +130,8 @@ func TestUpgradeIsNotPassedOn(t *testing.T) {
 	b := backendtest.Start(t, backendtest.Echo("plain"))
 	g := startGateway(t, upgradeConfig(b))
 	for name, fields := range map[string][]string{
-		"H01 C095 h2c":          {"Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAMAAABkAAQAAP__"},
-		"C095 h2c among others": {"Connection: Upgrade", "Upgrade: websocket, h2c"},
-		"not in Connection":     {"Upgrade: websocket"},
+		"H01 C095 h2c":      {"Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAMAAABkAAQAAP__"},
+		"not in Connection": {"Upgrade: websocket"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			u := g.upgrade("/url/x", fields...)
@@ -230,4 +231,21 @@ func TestTunnelEnds(t *testing.T) {
 			t.Errorf("exit code %d, want 0", code)
 		}
 	})
+}
+
+// RFC 9110 15.5.22: a 426 says what to switch to.
+func TestUpgradeRequired(t *testing.T) {
+	t.Parallel()
+	addr := startScript(t)
+	g := startGateway(t, bothYAML(addr)+withH2)
+	what := say("url", "HTTP/1.1 426 Upgrade Required\r\nUpgrade: h2c, websocket, foo/2\r\nConnection: upgrade\r\nContent-Length: 0\r\n\r\n")
+	for version, want := range map[string]string{"1.1": "websocket, foo/2", "1.0": ""} {
+		_, head, _ := message(t, g.talk(lines("GET "+what+" HTTP/"+version, "Host: gateway.test", "Connection: close")))
+		if got := strings.Join(head.Values("Upgrade"), "|"); got != want || strings.Contains(strings.Join(head.Values("Connection"), ","), "Upgrade") != (want != "") {
+			t.Errorf("HTTP/%s: %v, want %q", version, head.Fields, want)
+		}
+	}
+	if a := g.dialH2().ask(get2(what)...); a.Status != http.StatusUpgradeRequired || a.Header.Get("Upgrade")+a.Header.Get("Connection") != "" {
+		t.Errorf("HTTP/2: %d %v", a.Status, a.Header)
+	}
 }

@@ -135,14 +135,18 @@ func (c *Context) Respond(status int, header http.Header, body io.Reader) {
 	c.Response = res
 }
 
-// Receive makes an upstream's response the answer. Hop-by-hop fields and ignored
-// ones are dropped from its header, so Response.Header holds just what will be
+// Receive makes an upstream's response the answer. Hop-by-hop fields (but for
+// the Upgrade of a 426) and ignored ones are dropped from its header, so Response.Header holds just what will be
 // sent; res.Header is owned by the context from now on. The body is released
 // when the request ends, even if a filter puts another Response or Body in its
 // place. Route filters call it.
 func (c *Context) Receive(res *http.Response) {
 	c.switched, c.connection = res.Header.Get("Upgrade"), res.Header["Connection"]
+	required := requiredUpgrade(res)
 	c.cleanReceived(res.Header)
+	if required != "" {
+		res.Header["Upgrade"] = []string{required}
+	}
 	c.upstream = closeBoth(c.upstream, res.Body)
 	own := c.newResponse()
 	*own = Response{

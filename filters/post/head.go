@@ -15,7 +15,7 @@ const debugHeader = "X-Zuul-Debug-Header"
 
 // sendHead sends the head, or returns an error and sends nothing.
 func (f *sendResponse) sendHead(c *filters.Context, length int64) error {
-	plain := len(c.Response.Trailer) == 0 && (!f.debugHeader || !c.Debugging())
+	plain := len(c.Response.Trailer) == 0 && c.Response.Status != http.StatusUpgradeRequired && (!f.debugHeader || !c.Debugging())
 	if w, able := c.Writer().(headSender); able && plain {
 		if sent, err := w.SendHead(c.Response.Status, c.Response.Header, length); sent || err != nil {
 			return err
@@ -35,7 +35,11 @@ type headSender interface {
 
 func (f *sendResponse) writeHead(c *filters.Context, length int64) {
 	dst := c.Writer().Header()
+	required := c.Response.Header["Upgrade"]
 	copyFields(dst, c.Response.Header)
+	if c.Response.Status == http.StatusUpgradeRequired && len(required) > 0 && c.Request.ProtoMajor == 1 && c.Request.ProtoMinor > 0 {
+		dst["Connection"], dst["Upgrade"] = []string{"Upgrade"}, required
+	}
 	if _, typed := dst["Content-Type"]; !typed {
 		dst["Content-Type"] = nil // keeps net/http from guessing one
 	}

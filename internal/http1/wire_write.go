@@ -117,7 +117,8 @@ func appendTarget(dst []byte, u *url.URL) ([]byte, error) {
 }
 
 // appendResponseHead appends a response head. What m decides about is left out
-// of h, except that a 101 keeps its own Connection, and keys that begin with
+// of h, except that a 101 keeps its own Connection and the Upgrade of a 426 has the one
+// that it needs (RFC 9110 7.8), and keys that begin with
 // http.TrailerPrefix are left out too.
 func appendResponseHead(dst []byte, status int, h http.Header, m message) ([]byte, error) {
 	if status < 100 || status > 999 {
@@ -129,17 +130,25 @@ func appendResponseHead(dst []byte, status int, h http.Header, m message) ([]byt
 	dst = appendStatusLine(dst, status)
 	var err error
 	for name, values := range h {
-		if name == "Connection" && status != http.StatusSwitchingProtocols || strings.HasPrefix(name, http.TrailerPrefix) || m.endToEnd && headers.IsHopByHop(name) {
+		if m.leavesOut(name, status) {
 			continue
 		}
 		if dst, err = appendField(dst, name, values); err != nil {
 			return dst, err
 		}
 	}
+	if status == http.StatusUpgradeRequired && len(h["Upgrade"]) > 0 && !m.endToEnd {
+		dst = append(dst, "Connection: Upgrade\r\n"...)
+	}
 	if m.date != "" && len(h["Date"]) == 0 {
 		dst = append(append(append(dst, "Date: "...), m.date...), "\r\n"...)
 	}
 	return appendMessage(dst, m), nil
+}
+
+// leavesOut reports that a field of a response's header is not sent with it.
+func (m *message) leavesOut(name string, status int) bool {
+	return name == "Connection" && status != http.StatusSwitchingProtocols || strings.HasPrefix(name, http.TrailerPrefix) || m.endToEnd && headers.IsHopByHop(name)
 }
 
 // appendInterimHead appends a 1xx response.
