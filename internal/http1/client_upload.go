@@ -17,6 +17,8 @@ const (
 	// lastWrite bounds the wait for the end of an upload whose last piece is
 	// being written when the response is complete.
 	lastWrite = 50 * time.Millisecond
+	// writeLook is how often a write that does not end is looked into.
+	writeLook = 200 * time.Millisecond
 )
 
 // upload sends a request body while its answer is waited for. The methods of a
@@ -155,13 +157,25 @@ func (u *upload) write(p []byte) error {
 	return err // the answer, or its lack, tells more
 }
 
-// writeAll lets the server pause again and again, each time as long as patience.
+// writeAll lets the server pause again and again, each time as long as patience. A write
+// does not tell when its last byte was taken, so none waits long; but a TLS session
+// survives no write that was given up.
 func (u *upload) writeAll(p []byte) error {
-	for {
-		u.conn.armWrite(deadline(u.ctx, time.Now(), u.patience))
+	for moved := time.Now(); ; {
+		due := deadline(u.ctx, moved, u.patience)
+		at := due
+		if look := time.Now().Add(writeLook); u.conn.secure == nil && look.Before(due) {
+			at = look
+		}
+		u.conn.armWrite(at)
 		n, err := u.conn.Write(p)
 		p = p[n:]
-		if n == 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
+		switch {
+		case !errors.Is(err, os.ErrDeadlineExceeded) || u.conn.secure != nil || u.conn.broken.Load():
+			return err
+		case n > 0:
+			moved = time.Now()
+		case !time.Now().Before(due):
 			return err
 		}
 	}
