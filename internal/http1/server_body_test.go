@@ -219,6 +219,18 @@ func TestServerFailures(t *testing.T) {
 			t.Errorf("received %q", got)
 		}
 	})
+	t.Run("a client that never stops", func(t *testing.T) {
+		c := dialRaw(t, answering(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusRequestEntityTooLarge) }))
+		c.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9000000000000\r\n\r\n")
+		block := make([]byte, 1<<20)
+		for sent := range 1 << 10 {
+			if _, err := c.conn.Write(block); err != nil {
+				t.Logf("read over: %d MiB", sent)
+				return
+			}
+		}
+		t.Error("a GiB is read over after the answer")
+	})
 	t.Run("a client that has left", func(t *testing.T) {
 		failed := make(chan error, 1)
 		c := dialRaw(t, answering(t, func(w http.ResponseWriter, _ *http.Request) {

@@ -8,6 +8,9 @@ import (
 const (
 	lingerPause = 2 * time.Second
 	lingerTime  = 30 * time.Second
+	// lingerBytes is more than an honest client sends in that time before it looks at the
+	// answer, and what a fast one can send in a moment.
+	lingerBytes = 256 << 20
 )
 
 // linger closes the sending side of c's connection, or of the one below TLS, and reads over what the client still sends,
@@ -21,12 +24,14 @@ func (c *serverConn) linger(conn net.Conn) {
 	clock := &c.server.clock
 	lent := c.server.pool.get(smallestBuffer)
 	defer c.server.pool.put(lent)
-	for end := clock.after(lingerTime); clock.ticks.Load() < end; {
+	for end, left := clock.after(lingerTime), lingerBytes; left > 0 && clock.ticks.Load() < end; {
 		if !c.reading.keep(phaseLinger, clock.after(lingerPause)) {
 			return
 		}
-		if _, err := conn.Read(lent.bytes); err != nil {
+		n, err := conn.Read(lent.bytes)
+		if err != nil {
 			return
 		}
+		left -= n
 	}
 }
