@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strconv"
 	"sync"
 
@@ -21,7 +20,7 @@ func (c *command) runRegistry(ctx context.Context, args []string) int {
 	asked := hearSignals()
 	defer asked.stop()
 	f.aloneAs()
-	cfg, report := config.Load(f.config, config.Options{Profiles: f.profiles, Set: f.settings, Env: os.Environ()})
+	cfg, report := config.Load(f.config, f.sources())
 	if err := report.Err(); err != nil {
 		fmt.Fprint(c.err, report)
 		return exitFailure
@@ -56,8 +55,7 @@ func (c *command) runRegistry(ctx context.Context, args []string) int {
 // aloneAs switches the registry on and everything else that listens off. A registry
 // that came from Spring says where it listens by server.port.
 func (f *flags) aloneAs() {
-	options := config.Options{Profiles: f.profiles, Set: f.settings, Env: os.Environ()}
-	cfg, _ := config.Load(f.config, options) // whose faults the next reading reports
+	cfg, _ := config.Load(f.config, f.sources()) // whose faults the next reading reports
 	own := []string{"eureka.server.enabled=true", "management.server.port=-1"}
 	if cfg.Place("eureka.server.port") == (config.Position{}) && cfg.Place("server.port") != (config.Position{}) {
 		own = append(own, "eureka.server.port="+strconv.Itoa(cfg.Server.Port))
@@ -83,7 +81,7 @@ func (g *Gateway) serveRegistry(ctx context.Context) error {
 
 // reloadPeers reads the list of peers again.
 func (g *Gateway) reloadPeers(f *flags) {
-	cfg, report := config.Load(f.config, config.Options{Profiles: f.profiles, Set: f.settings, Env: os.Environ()})
+	cfg, report := config.Load(f.config, f.sources())
 	if err := report.Err(); err != nil {
 		g.options.logger.Error("reload refused, the peers stay", "error", err)
 		return

@@ -145,7 +145,7 @@ func TestRunCommand(t *testing.T) {
 		return l, err
 	}
 	code := make(chan int, 1)
-	path := file(t, "server: {port: 0, address: 127.0.0.1}\nmanagement.server: {port: 0, address: 127.0.0.1}\n")
+	path := file(t, "server: {port: 0, address: 127.0.0.1}\nmanagement.server: {port: 0, address: 127.0.0.1}\ninfo.id: ${random.uuid}\n")
 	var out, errOut strings.Builder
 	go func() {
 		code <- gozer.Execute(ctx, &out, &errOut, []string{"--config", path, "--set", "zuul.routes.hello=/hello/**=forward:/"},
@@ -157,7 +157,8 @@ func TestRunCommand(t *testing.T) {
 			break
 		}
 	}
-	wantServed(t, "http://"+address+"/hello/you", "/you")
+	wantServed(t, http.MethodGet, "http://"+address+"/hello/you", "/you")
+	wantServed(t, http.MethodPost, "http://"+<-opened+"/actuator/refresh", "[]") // random values are still the same
 	stop()
 	if got := <-code; got != 0 {
 		t.Errorf("code %d", got)
@@ -167,9 +168,9 @@ func TestRunCommand(t *testing.T) {
 	}
 }
 
-func wantServed(t *testing.T, url, want string) {
+func wantServed(t *testing.T, method, url, want string) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
+	req, err := http.NewRequestWithContext(t.Context(), method, url, http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +182,7 @@ func wantServed(t *testing.T, url, want string) {
 	defer res.Body.Close()
 	body, err := io.ReadAll(res.Body)
 	if err != nil || res.StatusCode != http.StatusOK || string(body) != want {
-		t.Errorf("got %d %s, %v; want %s", res.StatusCode, body, err, want)
+		t.Errorf("got %d %q, %v; want %q", res.StatusCode, body, err, want)
 	}
 }
 

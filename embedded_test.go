@@ -130,7 +130,7 @@ func registryCommand(t *testing.T, spring string) {
 	if got := <-asked; got != "127.0.0.1:18761" {
 		t.Errorf("listens at %s", got)
 	}
-	wantServed(t, "http://"+<-opened+"/eureka/apps/", "<applications><versions__delta>1</versions__delta><apps__hashcode></apps__hashcode></applications>")
+	wantServed(t, http.MethodGet, "http://"+<-opened+"/eureka/apps/", "<applications><versions__delta>1</versions__delta><apps__hashcode></apps__hashcode></applications>")
 	stop()
 	if code := <-done; code != 0 || len(asked) > 0 {
 		t.Errorf("ended with %d, %d more listeners: %s", code, len(asked), &out)

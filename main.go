@@ -2,6 +2,7 @@ package gozer
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"flag"
 	"fmt"
@@ -114,6 +115,7 @@ type flags struct {
 	config   string
 	profiles list
 	settings list
+	seed     string // see config.Options
 }
 
 type list []string
@@ -122,7 +124,7 @@ func (l *list) String() string     { return strings.Join(*l, ",") }
 func (l *list) Set(v string) error { *l = append(*l, v); return nil }
 
 func (c *command) flags(verb string) *flags {
-	f := &flags{set: flag.NewFlagSet("gateway "+verb, flag.ContinueOnError)}
+	f := &flags{set: flag.NewFlagSet("gateway "+verb, flag.ContinueOnError), seed: rand.Text()}
 	f.set.SetOutput(c.err)
 	f.set.StringVar(&f.config, "config", "gateway.yaml", "configuration `file`")
 	f.set.Var(&f.profiles, "profile", "active `profile`; may be repeated")
@@ -170,10 +172,16 @@ func (f *flags) empty() string {
 	return name
 }
 
+// sources are those of every reading in this process, so that a reload makes the random
+// values anew that the start made.
+func (f *flags) sources() config.Options {
+	return config.Options{Profiles: f.profiles, Set: f.settings, Env: os.Environ(), Seed: f.seed}
+}
+
 // load reads the configuration and looks at it with everything that the
 // options add, as run would.
 func (f *flags) load(opts []Option) (*config.Config, *config.Report) {
-	cfg, report := config.Load(f.config, config.Options{Profiles: f.profiles, Set: f.settings, Env: os.Environ()})
+	cfg, report := config.Load(f.config, f.sources())
 	Validate(cfg, report, opts...)
 	return cfg, report
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"crypto/rand"
 	"errors"
 	"io/fs"
 	"os"
@@ -14,6 +15,7 @@ type Options struct {
 	Profiles []string // wins over SPRING_PROFILES_ACTIVE and spring.profiles.active
 	Set      []string // "key=value", wins over everything
 	Env      []string // "NAME=value", normally os.Environ(); nil means no environment
+	Seed     string   // of ${random.…}: the same one gives the same values again, as a reload needs them; empty means any
 }
 
 // Load reads the file at path, and gateway-prod.yaml beside gateway.yaml when the
@@ -49,6 +51,9 @@ type loader struct {
 }
 
 func newLoader(o Options) *loader {
+	if o.Seed == "" {
+		o.Seed = rand.Text()
+	}
 	l := &loader{options: o, report: &Report{}, catalog: newCatalog(), store: newStore(), env: map[string]string{}}
 	for _, pair := range o.Env {
 		if name, value, ok := strings.Cut(pair, "="); ok {

@@ -23,15 +23,17 @@ type expander struct {
 	loader *loader
 	done   map[string]string // by id of the setting
 	open   []string          // names being replaced, outermost first
+	random randomPlaces
 }
 
 func newExpander(l *loader) *expander {
-	return &expander{loader: l, done: map[string]string{}}
+	return &expander{loader: l, done: map[string]string{}, random: randomPlaces{seed: l.options.Seed}}
 }
 
 // node gives a copy of n with everything replaced and secrets marked; path is the key
 // above it.
 func (e *expander) node(n *node, path string) (*node, error) {
+	defer e.within(path)()
 	c := *n
 	c.secret = n.secret || isSecret(path)
 	if n.kind == scalar {
@@ -53,6 +55,19 @@ func (e *expander) node(n *node, path string) (*node, error) {
 		c.fields[i], errs = field{f.name, v, f.at}, append(errs, err)
 	}
 	return &c, errors.Join(errs...)
+}
+
+// within makes a key the one whose value is read; what it returns goes back.
+func (e *expander) within(key string) (back func()) {
+	outer := e.random
+	if key != outer.key {
+		e.random.key, e.random.n = key, 0
+	}
+	return func() {
+		if key != outer.key {
+			e.random = outer
+		}
+	}
 }
 
 // text replaces the placeholders in a text; \${ stands for ${ itself.
@@ -174,8 +189,10 @@ func (e *expander) value(name string) (value string, found bool, err error) {
 	if value, found = e.loader.env[strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(name))]; found {
 		return value, true, nil
 	}
-	value, found = ofMachine(name)
-	return value, found, nil
+	if value, found = ofMachine(name); found {
+		return value, true, nil
+	}
+	return e.random.value(name)
 }
 
 // ofMachine knows the two properties of this machine that Spring Cloud offers, which
@@ -196,6 +213,7 @@ func (e *expander) setting(s *setting) (string, error) {
 	if text, ok := e.done[id]; ok {
 		return text, nil
 	}
+	defer e.within(s.name())()
 	text, err := e.text(s.value.text)
 	if err == nil {
 		e.done[id] = text
