@@ -11,6 +11,7 @@ import (
 func (b *builder) check() {
 	b.placeFirst()
 	b.checkPrefix()
+	b.checkRetry()
 	b.checkRoutes()
 	b.checkEureka()
 	b.checkServices()

@@ -96,7 +96,10 @@ type Zuul struct {
 	Prefix      string
 	StripPrefix bool
 	Retryable   bool
-	Routes      []Route // in the order in which they were first written
+	// RetryEnabled is spring.cloud.loadbalancer.retry.enabled. Without it neither Retryable
+	// nor that of any route is true.
+	RetryEnabled bool
+	Routes       []Route // in the order in which they were first written
 
 	AddProxyHeaders    bool
 	AddHostHeader      bool

@@ -148,6 +148,7 @@ func deadEurekaInstanceRows() []row[EurekaInstance] {
 		dead[i](Ignored, "instance-enabled-onit", "the gateway registers once it serves; see `initial-status`"),
 		dead[i](Ignored, "async-client-initialization", "nothing ever waits for a registry"),
 		dead[i](Ignored, "default-address-resolution-order", "use `hostname` or `ip-address`"),
+		only[i](Refused, "data-center-info.name", "MyOwn", "the data centre is `MyOwn`"),
 		dead[i](Refused, "data-center-info.**", "the data centre is `MyOwn`"),
 		dead[i](Planned, "registry.**", "there is no registry"),
 	}

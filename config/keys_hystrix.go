@@ -25,6 +25,7 @@ func hystrixKeys() []Key {
 			duration("stream.utilization.intervalInMilliseconds", "500", "the same for `/hystrix/utilization.stream`", time.Millisecond, shortestRound, func(c *Config) *time.Duration { return &c.Hystrix.Stream.Utilization }),
 			number("config.stream.maxConcurrentConnections", "5", "readers of each of these streams; a page of the dashboard needs two", 0, 10_000, func(c *Config) *int { return &c.Hystrix.Stream.MaxConnections }),
 			dead[Config](Ignored, "metrics.enabled", "metrics are always kept"),
+			dead[Config](Ignored, "metrics.polling-interval-ms", "metrics are read when somebody asks"),
 			dead[Config](Ignored, "shareSecurityContext", "there is no Spring Security"),
 		),
 	)

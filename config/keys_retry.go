@@ -86,6 +86,30 @@ func listenerKey(prefix string, target func(*builder, []string) *Ribbon) Key {
 	}
 }
 
+// retryKey is Spring's switch for the retries of all services.
+const retryKey = "spring.cloud.loadbalancer.retry.enabled"
+
+// checkRetry makes no route retryable if retries are switched off.
+func (b *builder) checkRetry() {
+	z := &b.config.Zuul
+	if z.RetryEnabled {
+		return
+	}
+	const lost = "has no effect: " + retryKey + " is false"
+	if s := b.setting("zuul.retryable"); s != nil && z.Retryable {
+		b.report.warnf(s.name(), s.at, lost)
+	}
+	z.Retryable = false
+	for i := range b.drafts {
+		d := &b.drafts[i]
+		name := joinKey([]string{"zuul", "routes", d.Key, "retryable"})
+		if s := b.setting(name); s != nil && d.Retryable != nil && *d.Retryable {
+			b.report.warnf(s.name(), s.at, lost)
+		}
+		d.Retryable = nil
+	}
+}
+
 // pauses is the longest time that the pauses before so many retries take.
 func (r Ribbon) pauses(retries int) time.Duration {
 	const doublings = 10

@@ -27,9 +27,11 @@ func serverKeys() []Key {
 }
 
 func deadServerKeys() []row[Config] {
+	const noContainer = "there is no servlet container"
 	return []row[Config]{
 		only[Config](Refused, "server.servlet.context-path", "/", "every path would move; use `zuul.prefix` for the routes"),
 		only[Config](Refused, "server.context-path", "/", "every path would move; use `zuul.prefix` for the routes"),
+		only[Config](Refused, "server.servlet-path", "/", "every path would move; use `zuul.prefix` for the routes"),
 		only[Config](Planned, "server.compression.enabled", "false", "bodies pass as the upstream encoded them"),
 		dead[Config](Planned, "server.compression.**", "bodies pass as the upstream encoded them"),
 		dead[Config](Ignored, "error.path", "SendErrorFilter answers errors itself; replace it to answer otherwise"),
@@ -41,10 +43,15 @@ func deadServerKeys() []row[Config] {
 		dead[Config](Ignored, "server.use-forward-headers", "use `server.forward-headers.trusted-proxies`"),
 		dead[Config](Ignored, "server.connection-timeout", "use `gateway.limits.idle-timeout`"),
 		dead[Config](Ignored, "server.server-header", "the gateway adds no Server header"),
-		dead[Config](Ignored, "server.servlet.**", "there is no servlet container"),
-		dead[Config](Ignored, "server.tomcat.**", "there is no servlet container"),
-		dead[Config](Ignored, "server.undertow.**", "there is no servlet container"),
-		dead[Config](Ignored, "server.jetty.**", "there is no servlet container"),
+		dead[Config](Ignored, "server.max-http-post-size", "use `gateway.limits.max-request-body`"),
+		dead[Config](Ignored, "server.session.**", "there are no sessions"),
+		dead[Config](Ignored, "server.display-name", noContainer),
+		dead[Config](Ignored, "server.context-parameters.**", noContainer),
+		dead[Config](Ignored, "server.jsp-servlet.**", noContainer),
+		dead[Config](Ignored, "server.servlet.**", noContainer),
+		dead[Config](Ignored, "server.tomcat.**", noContainer),
+		dead[Config](Ignored, "server.undertow.**", noContainer),
+		dead[Config](Ignored, "server.jetty.**", noContainer),
 		dead[Config](Ignored, "server.netty.**", "there is no Netty"),
 	}
 }
@@ -96,6 +103,9 @@ func managementKeys() []Key {
 		text("management.endpoints.web.base-path", "/actuator", "path in front of every endpoint", func(c *Config) *string { return &c.Management.BasePath }),
 		texts("management.endpoints.web.exposure.include", "*", "endpoints that are served", func(c *Config) *[]string { return &c.Management.Include }),
 		texts("management.endpoints.web.exposure.exclude", "", "endpoints that are not, whatever is included", func(c *Config) *[]string { return &c.Management.Exclude }),
+		dead[Config](Ignored, "management.port", "use `management.server.port`"),
+		dead[Config](Ignored, "management.address", "use `management.server.address`"),
+		dead[Config](Ignored, "management.context-path", "use `management.endpoints.web.base-path`"),
 		dead[Config](Planned, "management.**", "the endpoints have their standard shape"),
 	)
 }

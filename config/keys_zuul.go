@@ -4,6 +4,7 @@ import "time"
 
 func zuulKeys() []Key {
 	keys := lift("zuul.", zuul, routingRows()...)
+	keys = append(keys, lift("", zuul, boolean(retryKey, "true", "`false`: failed requests are not tried again, whatever `zuul.retryable` and the routes say, unless nothing could be sent", func(z *Zuul) *bool { return &z.RetryEnabled }))...)
 	keys = append(keys, lift("zuul.", zuul, messageRows()...)...)
 	keys = append(keys, lift("zuul.host.", zuulHost, hostRows()...)...)
 	keys = append(keys, lift("zuul.", zuul, commandRows()...)...)
