@@ -46,6 +46,7 @@ func (s TransportSuite) Run(t *testing.T) {
 	t.Run("event stream may pause", s.eventStream)
 	t.Run("limits", s.limits)
 	t.Run("waiting for a place ends with the request", s.cancelledWait)
+	t.Run("waiting for a place is not waiting for the server", s.longWait)
 	t.Run("connections are reused", s.reuse)
 	t.Run("retired", s.retired)
 	t.Run("huge head is refused", s.hugeHead)
@@ -203,6 +204,36 @@ func (s TransportSuite) cancelledWait(t *testing.T) {
 	if _, err := transport.RoundTrip(req); !errors.Is(err, gone) || !unasked(err) { //nolint:bodyclose // there is none
 		t.Fatalf("error %v, its server unasked: %t; want the cause of the request's end", err, unasked(err))
 	}
+}
+
+// longWait has the second request wait for the connection of the first for longer than a
+// server may be silent.
+func (s TransportSuite) longWait(t *testing.T) {
+	const patience = 500 * time.Millisecond
+	finish := make(chan struct{})
+	b := Start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/long" {
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		_ = http.NewResponseController(w).Flush()
+		select {
+		case <-finish:
+		case <-r.Context().Done():
+		}
+	}))
+	transport := s.start(t, TransportSettings{MaxPerHost: 1, ReadTimeout: patience, AcquireTimeout: time.Minute})
+	busy := mustFetch(t, transport, b.URL()+"/long")
+	time.AfterFunc(patience+patience/2, func() {
+		close(finish)
+		_, _ = io.Copy(io.Discard, busy)
+		_ = busy.Close()
+	})
+	body, err := fetch(t, transport, b.URL())
+	if err != nil {
+		t.Fatalf("the server has answered at once, and the request failed with %v", err)
+	}
+	_ = body.Close()
 }
 
 func (s TransportSuite) reuse(t *testing.T) {

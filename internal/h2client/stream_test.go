@@ -59,6 +59,39 @@ func TestStreamsWithinTheServersLimit(t *testing.T) {
 	}
 }
 
+// The wait for a stream is not a wait for the server.
+func TestWaitForAStream(t *testing.T) {
+	const silence = 500 * time.Millisecond
+	finish := make(chan struct{})
+	f := start(t, none(), func(p *peer) {
+		r, ok := p.request()
+		if !ok {
+			return
+		}
+		p.answer(r.StreamID, false, ":status", "200", "content-type", "text/event-stream")
+		<-finish
+		_ = p.WriteData(r.StreamID, true, nil)
+		if r, ok = p.request(); ok {
+			p.answer(r.StreamID, true, ":status", "200")
+		}
+		p.drain()
+	})
+	settings := h2client.Settings{TransportSettings: timeouts(patience, silence, patience), Limits: h2client.Limits{MaxStreams: 1, MaxConnections: 1}}
+	transport := client(t, settings)
+	time.AfterFunc(silence+silence/2, func() { close(finish) })
+	first, err := transport.RoundTrip(request(t.Context(), t, http.MethodGet, f.addr, "")) //nolint:bodyclose // it is, as soon as the server ends it
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		_, _ = io.Copy(io.Discard, first.Body)
+		_ = first.Body.Close()
+	}()
+	if status, _, err := send(transport, request(t.Context(), t, http.MethodGet, f.addr, "")); err != nil || status != http.StatusOK {
+		t.Errorf("%d, %v", status, err)
+	}
+}
+
 // What a connection cannot take goes to another one, up to the limit; then requests wait.
 func TestLimitsOfTheGateway(t *testing.T) {
 	release := make(chan struct{})

@@ -46,25 +46,26 @@ func newPool(s TransportSettings) *pool {
 
 // acquire takes a place for an origin, and an idle connection if there is one
 // that has not expired; whether it is alive shows when it is used. Both go back
-// by release.
-func (p *pool) acquire(ctx context.Context, o origin, now time.Time) (*poolHost, *clientConn, error) {
+// by release. at is the end of the wait for them that began at now.
+func (p *pool) acquire(ctx context.Context, o origin, now time.Time) (h *poolHost, c *clientConn, at time.Time, err error) {
 	p.mu.Lock()
-	h := p.hostOf(o)
+	h = p.hostOf(o)
 	w := p.admit(h)
 	if w != nil {
 		p.mu.Unlock()
 		if err := p.await(ctx, w); err != nil {
-			return nil, nil, err
+			return nil, nil, now, err
 		}
+		now = time.Now()
 		p.mu.Lock()
 	}
-	c := p.pop(h)
+	c = p.pop(h)
 	p.mu.Unlock()
 	for c != nil && p.expired(c, now) {
 		c.close()
 		c = p.reuse(h)
 	}
-	return h, c, nil
+	return h, c, now, nil
 }
 
 // reuse takes one more idle connection for a place at h; nil if there is none.

@@ -102,7 +102,7 @@ func TestExpiredConnectionIsNotUsed(t *testing.T) {
 		}{{499 * time.Millisecond, true}, {500 * time.Millisecond, false}} {
 			idle(t, p, o)
 			<-time.After(tt.age)
-			h, c, err := p.acquire(t.Context(), o, time.Now())
+			h, c, _, err := p.acquire(t.Context(), o, time.Now())
 			if err != nil || (c != nil) != tt.want {
 				t.Errorf("after %v: connection %v, %v", tt.age, c != nil, err)
 			}

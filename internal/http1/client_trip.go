@@ -58,12 +58,11 @@ func (x *trip) run() (*http.Response, error) {
 		return nil, x.explain(err)
 	}
 	o := origin{x.req.URL.Scheme, x.req.URL.Host}
-	x.now = time.Now()
-	host, conn, err := x.transport.pool.acquire(x.ctx, o, x.now)
+	host, conn, now, err := x.transport.pool.acquire(x.ctx, o, time.Now())
 	if err != nil {
 		return nil, err
 	}
-	x.host = host
+	x.host, x.now = host, now
 	res, err := x.attempt(conn)
 	for errors.Is(err, errDead) {
 		res, err = x.attempt(x.transport.pool.reuse(host))
