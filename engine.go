@@ -10,6 +10,7 @@ import (
 	"github.com/gozer-gateway/gozer/internal/h2client"
 	"github.com/gozer-gateway/gozer/internal/http1"
 	"github.com/gozer-gateway/gozer/internal/inflight"
+	"github.com/gozer-gateway/gozer/internal/netserver"
 	"github.com/gozer-gateway/gozer/internal/upstream"
 )
 
@@ -36,10 +37,12 @@ type drainedServer interface {
 	CutResponses() int
 }
 
-// drainable adds the steps to a server of the standard library.
+// drainable adds the steps to a server of the standard library, and what it lacks besides.
 func drainable(s httpServer) drainedServer {
 	if standard, ok := s.(*http.Server); ok {
-		return inflight.NewServer(standard)
+		own := inflight.NewServer(standard)
+		standard.Handler = netserver.Guard(standard.Handler)
+		return own
 	}
 	return s.(drainedServer) //nolint:forcetypeassert // the others are our own
 }
