@@ -169,6 +169,14 @@ func TestCutResponses(t *testing.T) {
 				}
 			})
 		}
+		t.Run("for HTTP/1.0, "+kind, func(t *testing.T) {
+			t.Parallel()
+			c := dial(t, g.Proxy)
+			write(t, c, lines("GET "+say(kind, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n", "&close")+" HTTP/1.0"))
+			if all, err := io.ReadAll(c); err == nil && strings.Contains(string(all), " 200 ") {
+				t.Errorf("half a response passed as a whole one: %q", all)
+			}
+		})
 		t.Run("until the connection ends, "+kind, func(t *testing.T) {
 			t.Parallel()
 			a := g.Get(say(kind, "HTTP/1.1 200 OK\r\n\r\nall there is", "&close")).wantStatus(t, http.StatusOK)

@@ -22,7 +22,7 @@ func Guard(h http.Handler) http.Handler {
 			h.ServeHTTP(w, r)
 			return
 		}
-		own := &writer{ResponseWriter: w}
+		own := &writer{ResponseWriter: w, untilClose: !r.ProtoAtLeast(1, 1)}
 		if r.Body != nil && r.Body != http.NoBody {
 			own.body = &body{ReadCloser: r.Body}
 			r = r.WithContext(r.Context()) // a copy: net/http goes by the body that it has made
@@ -38,13 +38,22 @@ func Guard(h http.Handler) http.Handler {
 // end makes sure of what net/http does with the connection when the handler has returned,
 // or panics and leaves the response incomplete.
 func (w *writer) end(complete bool) {
-	b := w.body
-	if w.hijacked || b == nil || b.ended.Load() || complete && !w.duplex {
+	if w.hijacked {
 		return
 	}
+	if b := w.body; b != nil && !b.ended.Load() && (w.duplex || !complete) {
+		w.leave(complete)
+	}
+	if !complete && w.begun && w.untilClose {
+		w.reset()
+	}
+}
+
+// leave gives the rest of the body up, and the connection with it.
+func (w *writer) leave(complete bool) {
 	last(w.ResponseWriter)
 	control := http.NewResponseController(w.ResponseWriter)
-	b.fence(control)
+	w.body.fence(control)
 	if complete {
 		_ = control.SetReadDeadline(time.Now().Add(drainTime)) // fails on a closed connection
 	}

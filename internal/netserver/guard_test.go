@@ -4,6 +4,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
@@ -11,7 +12,6 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/gozer-gateway/gozer/internal/backendtest"
 	"github.com/gozer-gateway/gozer/internal/netserver"
 )
 
@@ -22,14 +22,15 @@ const evil = "GET /evil HTTP/1.1\r\nHost: g\r\n\r\n"
 // serve serves a handler behind Guard that lets its answers begin at once.
 func serve(t *testing.T, h http.HandlerFunc) net.Conn {
 	t.Helper()
-	b := backendtest.Start(t, netserver.Guard(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	b := httptest.NewServer(netserver.Guard(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := http.NewResponseController(w).EnableFullDuplex(); err != nil {
 			t.Error(err)
 		}
 		h(w, r)
 	})))
+	t.Cleanup(b.Close)
 	var d net.Dialer
-	c, err := d.DialContext(t.Context(), "tcp", b.Addr)
+	c, err := d.DialContext(t.Context(), "tcp", b.Listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,6 +140,20 @@ func TestAbortDoesNotAwaitTheBody(t *testing.T) {
 	})
 	write(t, c, "POST / HTTP/1.1\r\nHost: g\r\nContent-Length: 4\r\n\r\nab")
 	if all, err := io.ReadAll(c); os.IsTimeout(err) || strings.HasSuffix(string(all), "0\r\n\r\n") {
+		t.Errorf("got %q, %v", all, err)
+	}
+}
+
+// An orderly end would make half a response look complete to a client of HTTP/1.0.
+func TestAbortIsNoOrderlyEnd(t *testing.T) {
+	t.Parallel()
+	c := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, "half")
+		_ = http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler)
+	})
+	write(t, c, "GET / HTTP/1.0\r\n\r\n")
+	if all, err := io.ReadAll(c); err == nil || os.IsTimeout(err) {
 		t.Errorf("got %q, %v", all, err)
 	}
 }

@@ -14,6 +14,8 @@ type writer struct {
 	duplex   bool  // net/http leaves the body alone
 	begun    bool
 	hijacked bool
+
+	untilClose bool // the body of the response ends with the connection
 }
 
 var (
@@ -30,10 +32,14 @@ func (w *writer) WriteHeader(status int) {
 
 // begin announces the end of the connection when the answer comes before the end of the body.
 func (w *writer) begin() {
-	if !w.begun && w.duplex && !w.body.ended.Load() {
-		w.Header().Set("Connection", "close")
+	if w.begun {
+		return
 	}
 	w.begun = true
+	if w.duplex && !w.body.ended.Load() {
+		w.Header().Set("Connection", "close")
+	}
+	w.untilClose = w.untilClose && w.Header().Get("Content-Length") == ""
 }
 
 func (w *writer) Write(p []byte) (int, error) {
