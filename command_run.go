@@ -53,6 +53,7 @@ func (c *command) run(ctx context.Context, args []string) int {
 	}
 	all := append(own, c.options...)
 	defer logOpenTelemetry(newOptions(all).logger)()
+	defer logStandard(newOptions(all).logger)()
 	g, err := New(cfg, all...)
 	if err != nil {
 		return c.fail(err)

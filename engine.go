@@ -10,6 +10,7 @@ import (
 	"github.com/gozer-gateway/gozer/internal/h2client"
 	"github.com/gozer-gateway/gozer/internal/http1"
 	"github.com/gozer-gateway/gozer/internal/inflight"
+	"github.com/gozer-gateway/gozer/internal/netlog"
 	"github.com/gozer-gateway/gozer/internal/netserver"
 	"github.com/gozer-gateway/gozer/internal/upstream"
 )
@@ -118,7 +119,7 @@ func (g *Gateway) standardServer(base context.Context, handler http.Handler) *ht
 		IdleTimeout:       limits.IdleTimeout,
 		MaxHeaderBytes:    int(g.config.Server.MaxHeaderSize),
 		// What net/http says here is mostly about clients that misbehave.
-		ErrorLog: slog.NewLogLogger(g.options.logger.Handler(), slog.LevelDebug),
+		ErrorLog: slog.NewLogLogger(netlog.Handler(g.options.logger.Handler()), slog.LevelDebug),
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/gozer-gateway/gozer/config"
 	"github.com/gozer-gateway/gozer/internal/certs"
 	"github.com/gozer-gateway/gozer/internal/http1"
+	"github.com/gozer-gateway/gozer/internal/netlog"
 	"github.com/gozer-gateway/gozer/internal/pemfile"
 )
 
@@ -197,7 +198,7 @@ func (g *Gateway) countFailures(s httpServer, store *certs.Store) httpServer {
 	case *http1.Server:
 		server.HandshakeFailed = func(err error) { store.Failed(err.Error()) }
 	case *http.Server:
-		server.ErrorLog = slog.NewLogLogger(handshakeLog{g.options.logger.Handler(), store}, slog.LevelDebug)
+		server.ErrorLog = slog.NewLogLogger(netlog.Handler(handshakeLog{g.options.logger.Handler(), store}), slog.LevelDebug)
 	}
 	return s
 }

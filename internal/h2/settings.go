@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gozer-gateway/gozer/internal/http1"
+	"github.com/gozer-gateway/gozer/internal/netlog"
 )
 
 // Settings are those of a [Server]. Unless a field says otherwise, 0 stands for no limit.
@@ -96,7 +97,7 @@ func (s *Settings) Configure(server *http.Server) {
 	}
 	server.MaxHeaderBytes = s.HeaderBytes
 	server.IdleTimeout = s.IdleTimeout
-	server.ErrorLog = slog.NewLogLogger(s.Log.Handler(), slog.LevelDebug)
+	server.ErrorLog = slog.NewLogLogger(netlog.Handler(s.Log.Handler()), slog.LevelDebug)
 	server.Handler = s.handler()
 	server.ConnContext = remember
 }

@@ -63,7 +63,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		cancel(nil)
 		t.release(h)
-		return nil, err
+		return nil, quiet{err}
 	}
 	b := t.body(res, cancel, h)
 	res.Body = b
