@@ -59,7 +59,10 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancelCause(req.Context())
-	res, err := t.send(req.WithContext(ctx))
+	res, err := t.send(prepared(req.WithContext(ctx)))
+	if err == nil {
+		err = check(res)
+	}
 	if err != nil {
 		cancel(nil)
 		t.release(h)
