@@ -48,6 +48,7 @@ type loader struct {
 	store   *store
 	env     map[string]string
 	files   []File
+	json    []document // of SPRING_APPLICATION_JSON
 }
 
 func newLoader(o Options) *loader {
@@ -81,6 +82,17 @@ func withoutPath(err error) error {
 		return pathErr.Err
 	}
 	return err
+}
+
+// applicationJSON reads the settings that are in one environment variable together. JSON
+// is YAML.
+func (l *loader) applicationJSON() []document {
+	const variable = "SPRING_APPLICATION_JSON"
+	text := strings.TrimSpace(l.env[variable])
+	if text == "" {
+		return nil
+	}
+	return l.read("environment variable "+variable, []byte(text))
 }
 
 // A document is one part of a file between lines of three dashes.
@@ -145,6 +157,7 @@ func isFilterBlock(path []string) bool {
 // build lays the sources over each other and decodes what comes out.
 func (l *loader) build(docs []document, beside func(profile string) []document) (*Config, *Report) {
 	l.store.put(l.defaults())
+	l.json = l.applicationJSON()
 	active := l.activeProfiles(docs)
 	layers := active.applied(docs, l.report)
 	if beside != nil {
@@ -158,7 +171,10 @@ func (l *loader) build(docs []document, beside func(profile string) []document) 
 	for _, doc := range layers {
 		l.store.put(doc.settings)
 	}
-	l.store.override(l.environment(layers))
+	l.store.override(l.environment(append(layers, l.json...)))
+	for _, doc := range l.json {
+		l.store.override(doc.settings)
+	}
 	l.store.override(l.commandLine())
 	b := newBuilder(l)
 	b.config.Application.Profiles, b.config.files = active.names, l.files

@@ -60,12 +60,20 @@ func (l *loader) beforehand(key string, docs []document) []string {
 			return splitNames(value)
 		}
 	}
+	if value := l.last(l.json, key); value != nil {
+		return value
+	}
 	variable := strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
 	for _, name := range []string{strings.ReplaceAll(variable, "-", ""), strings.ReplaceAll(variable, "-", "_")} {
 		if value := l.env[name]; value != "" {
 			return splitNames(value)
 		}
 	}
+	return l.last(docs, key)
+}
+
+// last gives the value of a key in the last document that has it.
+func (l *loader) last(docs []document, key string) []string {
 	for _, doc := range slices.Backward(docs) {
 		if s := doc.find(key); s != nil {
 			return l.early(s)
