@@ -53,8 +53,7 @@ func (g *Gateway) shutDown(servers []*server, registered *registration) error {
 		return nil
 	}
 	d.log(slog.LevelInfo, "shutdown: not ready any more")
-	if registered != nil {
-		registered.outOfService(g)
+	if registered.outOfService(g) {
 		d.log(slog.LevelInfo, "shutdown: out of service in the registry")
 	}
 	if wait := d.cfg.Gateway.Shutdown.Wait; wait > 0 {
@@ -62,8 +61,7 @@ func (g *Gateway) shutDown(servers []*server, registered *registration) error {
 		<-time.After(wait)
 	}
 	err := d.run(context.Background())
-	if registered != nil {
-		registered.end(g) // before its registry closes, should that be our own
+	if registered.end(g) { // before its registry closes, should that be our own
 		d.log(slog.LevelInfo, "shutdown: left the registry")
 	}
 	d.retire()

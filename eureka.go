@@ -76,6 +76,7 @@ func eurekaClient(cfg *config.Config, o options, files *tlsout.Material) (*eurek
 // registration keeps the gateway registered while it runs. A nil one does nothing.
 type registration struct {
 	*eureka.Registrar
+	stays bool // in the registry when the gateway ends
 	stop  context.CancelFunc
 	ended chan struct{}
 }
@@ -103,7 +104,7 @@ func (g *Gateway) register(servers []*server) *registration {
 		return nil
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	r := &registration{registrar, stop, make(chan struct{})}
+	r := &registration{registrar, settings.StayRegistered, stop, make(chan struct{})}
 	go func() {
 		defer close(r.ended)
 		_ = registrar.Run(ctx) // returns nil
@@ -120,16 +121,19 @@ func (g *Gateway) registeredHealth(context.Context, eureka.Status) (eureka.Statu
 	return eureka.Down, nil
 }
 
-// outOfService tells the registry that no more requests should come.
-func (r *registration) outOfService(g *Gateway) {
+// outOfService tells the registry that no more requests should come. It returns false if
+// the registry has not heard it, or shall not.
+func (r *registration) outOfService(g *Gateway) bool {
 	if r == nil {
-		return
+		return false
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), farewell)
 	defer cancel()
 	if err := r.OutOfService(ctx); err != nil {
 		g.options.logger.Warn("eureka: the registry was not told that the gateway goes out of service", "error", err)
+		return false
 	}
+	return r.Registered() && !r.stays
 }
 
 // leave ends the heartbeats and leaves the lease to the successor.
@@ -141,10 +145,11 @@ func (r *registration) leave() {
 	<-r.ended
 }
 
-// end leaves the registry.
-func (r *registration) end(g *Gateway) {
+// end leaves the registry. It returns false if the registry has not heard it, or shall
+// not.
+func (r *registration) end(g *Gateway) bool {
 	if r == nil {
-		return
+		return false
 	}
 	r.stop()
 	<-r.ended
@@ -152,7 +157,9 @@ func (r *registration) end(g *Gateway) {
 	defer cancel()
 	if err := r.Cancel(ctx); err != nil {
 		g.options.logger.Warn("eureka: not cancelled, the lease will expire", "error", err)
+		return false
 	}
+	return r.Registered() && !r.stays
 }
 
 // eurekaHealth is the part of the health endpoint about the registry's list. While

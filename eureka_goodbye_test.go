@@ -142,3 +142,39 @@ func TestC186FlappingInstance(t *testing.T) {
 		}
 	})
 }
+
+// The log of a shutdown tells of the registry only what the registry has heard.
+func TestShutdownTellsWhatTheRegistryKnows(t *testing.T) {
+	for name, row := range map[string]struct {
+		yaml              string
+		answers, vanishes bool
+		out, left         bool
+	}{
+		"registered":               {"", true, false, true, true},
+		"never answered":           {"", false, false, false, false},
+		"does not answer any more": {"", true, true, false, false},
+		"stays registered":         {"eureka.client.should-unregister-on-shutdown: false\n", true, false, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := &world{Network: memhttp.NewNetwork()}
+				if row.answers {
+					w.startRegistry(t)
+				}
+				w.startGateway(t, row.yaml)
+				pass(time.Minute)
+				if row.vanishes {
+					w.stop()
+				}
+				w.end(t)
+				log := w.log.String()
+				if got := strings.Contains(log, "out of service in the registry"); got != row.out {
+					t.Errorf("out of service %v:\n%s", got, log)
+				}
+				if got := strings.Contains(log, "left the registry"); got != row.left {
+					t.Errorf("left %v:\n%s", got, log)
+				}
+			})
+		})
+	}
+}
