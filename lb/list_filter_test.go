@@ -257,6 +257,33 @@ func TestSubsetFilter(t *testing.T) {
 			t.Errorf("%d servers are chosen", len(got))
 		}
 	})
+	t.Run("members that have only failed go, also when their blackouts are over", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			b := newBalancer(t, ids(10)...)
+			before := strings.Fields(reachable(b, &lb.SubsetFilter{Size: 3, Eliminate: -1, MaxFailures: 9, MaxActive: 9}))
+			for _, id := range before {
+				end(t, b, id, lb.Unhealthy, 3)
+			}
+			end(t, b, before[2], lb.Healthy, 1)
+			pass(40 * time.Second)
+			refresh(t, b)
+			after := strings.Fields(idsOf(b.Reachable()))
+			if len(after) != 3 || slices.Contains(after, before[0]) || slices.Contains(after, before[1]) || !slices.Contains(after, before[2]) {
+				t.Errorf("before %s after %s", before, after)
+			}
+		})
+	})
+	t.Run("a server in blackout does not join", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			b := newBalancer(t, ids(4)...)
+			for _, id := range []string{"1", "2"} {
+				end(t, b, id, lb.Unhealthy, 3)
+			}
+			if got := reachable(b, &lb.SubsetFilter{Size: 2}); strings.ContainsAny(got, "12") {
+				t.Errorf("members %s", got)
+			}
+		})
+	})
 	t.Run("a retry keeps to the members", func(t *testing.T) {
 		b := newBalancer(t, ids(40)...)
 		members := reachable(b, &lb.SubsetFilter{Size: 3})

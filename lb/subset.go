@@ -42,8 +42,10 @@ func (f *SubsetFilter) renew(base []*Server, byID map[string]*Server, h Health) 
 		size = 20
 	}
 	free := make(map[string]bool, len(byID)) // ids that may join
-	for id := range byID {
-		free[id] = true
+	for id, s := range byID {
+		if !h.Tripped(s) {
+			free[id] = true
+		}
 	}
 	next := f.listedMembers(byID)
 	if h.Now.Sub(f.renewed) >= f.Interval {
@@ -68,11 +70,12 @@ func (f *SubsetFilter) listedMembers(byID map[string]*Server) []*Server {
 	return listed
 }
 
-// eliminate lets members go: those above the limits, then the worst of the others. They
+// eliminate lets members go: those above the limits, those that have answered nothing
+// since they went into blackout, then the worst of the others. They
 // are no longer free to join.
 func (f *SubsetFilter) eliminate(members []*Server, size int, free map[string]bool, h Health) []*Server {
 	stay := slices.DeleteFunc(members, func(s *Server) bool {
-		bad := s.Stats().Active(h.Now) > f.MaxActive || s.Stats().RecentFailures(h.Now) > f.MaxFailures
+		bad := s.Stats().Active(h.Now) > f.MaxActive || s.Stats().RecentFailures(h.Now) > f.MaxFailures || h.Trip.Blackout(s.Stats().SuccessiveFailures()) > 0
 		if bad {
 			delete(free, s.id())
 		}
