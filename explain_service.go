@@ -36,6 +36,9 @@ func (e *explanation) servers(id string, ribbon config.Ribbon) {
 			names = append(names, s.HostPort())
 		}
 	}
+	if vips := ribbon.Balancing.Discovery.VIPs; len(vips) > 0 {
+		e.setting("looked up as", strings.Join(vips, ", "), of(id, "ribbon.DeploymentContextBasedVipAddresses")...)
+	}
 	if len(names) == 0 {
 		e.line("servers", "those that discovery finds")
 		return
@@ -47,7 +50,8 @@ func (e *explanation) balancer(id string, b config.Balancing) {
 	e.setting("balancer", short(b.Balancer.Name), of(id, "ribbon.NFLoadBalancerClassName")...)
 	e.setting("filter", short(b.Filter.Name), of(id, "ribbon.NIWSServerListFilterClassName")...)
 	if zone := e.config.Balancers.Zone; zone != "" {
-		e.setting("own zone", zone, "gateway.zone")
+		e.setting("own zone", zone, "gateway.zone", "eureka.instance.metadata-map.zone",
+			"eureka.client.availability-zones."+e.config.Eureka.Client.Region)
 	}
 	e.setting("rule", short(b.Rule.Name), of(id, "ribbon.NFLoadBalancerRuleClassName")...)
 	e.setting("ping", short(b.Ping.Name), of(id, "ribbon.NFLoadBalancerPingClassName")...)

@@ -110,6 +110,18 @@ func TestExplainInParts(t *testing.T) {
 			[]string{"--set", "ribbon.MaxAutoRetriesNextServer=0", "--set", "users.ribbon.MaxAutoRetries=0", "GET", "/api/users/1"},
 			[]string{"retries    none", "the budget has time for them"},
 		},
+		"zone of the metadata": {
+			[]string{"--set", "eureka.instance.metadata-map.zone=rack-a", "GET", "/api/users/1"},
+			[]string{"own zone   rack-a ", " eureka.instance.metadata-map.zone (--set)"},
+		},
+		"zone of the region": {
+			[]string{"--set", "eureka.client.region=eu", "--set", "eureka.client.availability-zones.eu=one,two", "GET", "/api/users/1"},
+			[]string{"own zone   one ", " eureka.client.availability-zones.eu (--set)"},
+		},
+		"virtual addresses": {
+			[]string{"--set", "ribbon.DeploymentContextBasedVipAddresses=readers,writers", "GET", "/api/users/1"},
+			[]string{"looked up as   readers, writers ", " ribbon.DeploymentContextBasedVipAddresses (--set)"},
+		},
 		"no retry budget": {[]string{"--set", "gateway.retry.users.budget.enabled=false", "GET", "/api/users/1"}, []string{"without a budget"}},
 		"pauses": {
 			[]string{"--set", "users.ribbon.BackoffInterval=100", "--set", "hystrix.command.users.execution.isolation.thread.timeoutInMilliseconds=0", "GET", "/api/users/1"},

@@ -150,7 +150,7 @@ func deadEurekaInstanceRows() []row[EurekaInstance] {
 		dead[i](Ignored, "default-address-resolution-order", "use `hostname` or `ip-address`"),
 		only[i](Refused, "data-center-info.name", "MyOwn", "the data centre is `MyOwn`"),
 		dead[i](Refused, "data-center-info.**", "the data centre is `MyOwn`"),
-		dead[i](Planned, "registry.**", "there is no registry"),
+		dead[i](Ignored, "registry.**", "of the registry's keys here only those listed with `eureka.server` count"),
 	}
 }
 
