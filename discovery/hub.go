@@ -2,9 +2,13 @@ package discovery
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"sync/atomic"
+	"time"
+
+	"github.com/gozer-gateway/gozer/internal/rescue"
 )
 
 // Hub merges the reports of its sources. All methods may be called from any
@@ -61,12 +65,12 @@ func (h *Hub) Changes() (changed <-chan struct{}, stop func()) {
 	}
 }
 
-// report is an update with the position of the source it came from; ended says that
-// the source will send no more.
+// report is an update with the position of the source it came from; silent says that
+// the source has none, for now or for good.
 type report struct {
 	source int
 	update Update
-	ended  bool
+	silent bool
 }
 
 // Run runs the sources until ctx ends and has stopped all of them when it returns. Call it once.
@@ -84,24 +88,57 @@ func (h *Hub) Run(ctx context.Context) error {
 // follow labels a source's updates until the source returns.
 func (h *Hub) follow(ctx context.Context, index int, s Source, reports chan<- report) {
 	updates := make(chan Update)
-	ended := make(chan struct{})
+	paused, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
-		if err := s.Run(ctx, updates); err != nil && ctx.Err() == nil {
-			h.log.Error("discovery source stopped, its last report stays in force", "source", index, "error", err)
-		}
+		h.persist(ctx, index, func() error { return s.Run(ctx, updates) }, paused)
 	}()
 	for open := true; open; {
 		r := report{source: index}
 		select {
 		case r.update = <-updates:
+		case <-paused:
+			r.silent = true
 		case <-ended:
-			r.ended, open = true, false
+			r.silent, open = true, false
 		}
 		select {
 		case reports <- r:
 		case <-ctx.Done():
 			<-ended
+			return
+		}
+	}
+}
+
+// A source that panics is run again, after a pause that doubles.
+const (
+	firstPause = time.Second
+	lastPause  = time.Minute
+)
+
+// persist runs a source until it returns, and again when it panics. It tells of the pauses.
+func (h *Hub) persist(ctx context.Context, index int, run func() error, paused chan<- struct{}) {
+	for pause := firstPause; ; pause = min(2*pause, lastPause) {
+		err := rescue.Do(run)
+		if err == nil || ctx.Err() != nil {
+			return
+		}
+		panicked, again := errors.AsType[*rescue.PanicError](err)
+		if !again {
+			h.log.Error("discovery source stopped, its last report stays in force", "source", index, "error", err)
+			return
+		}
+		h.log.Error("discovery source panicked, its last report stays in force until it is run again",
+			"source", index, "in", pause, "error", err, "stack", string(panicked.Stack))
+		select {
+		case paused <- struct{}{}:
+		case <-ctx.Done():
+			return
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
 			return
 		}
 	}
@@ -115,7 +152,7 @@ func (h *Hub) collect(ctx context.Context, reports <-chan report) {
 	for {
 		select {
 		case r := <-reports:
-			if !r.ended {
+			if !r.silent {
 				latest[r.source] = r.update
 				h.publish(merge(latest))
 			}

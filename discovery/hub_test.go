@@ -201,6 +201,51 @@ func TestSynced(t *testing.T) {
 	})
 }
 
+// clumsy panics after its n-th report.
+type clumsy struct{ runs int }
+
+func (c *clumsy) Run(ctx context.Context, updates chan<- discovery.Update) error {
+	c.runs++
+	switch c.runs {
+	case 1:
+		panic("clumsy from the start")
+	case 2:
+		updates <- discovery.Update{"users": instances("1")}
+		panic("clumsy again")
+	}
+	updates <- discovery.Update{"users": instances("2")}
+	<-ctx.Done()
+	return nil
+}
+
+func TestSourceThatPanics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		source := new(clumsy)
+		h := discovery.NewHub(slog.New(slog.NewTextHandler(&log, nil)), source)
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- h.Run(ctx) }()
+		synctest.Wait()
+		if !signalled(h.Synced()) {
+			t.Error("everybody waits for a source that has panicked")
+		}
+		<-time.After(time.Second + time.Millisecond)
+		wantInstances(t, h, "users", "1")
+		<-time.After(time.Second)
+		wantInstances(t, h, "users", "1") // as it was, during a longer pause
+		<-time.After(time.Second)
+		wantInstances(t, h, "users", "2")
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		if text := log.String(); strings.Count(text, "stack=") != 2 || !strings.Contains(text, "clumsy again") {
+			t.Errorf("log is %s", text)
+		}
+	})
+}
+
 func TestLastReportOutlivesItsSource(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := run(t)

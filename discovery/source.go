@@ -7,7 +7,8 @@ import "context"
 // there. The receiver keeps it, so the sender must not change it afterwards.
 type Update map[string][]Instance
 
-// Source finds instances. The Hub calls Run once, on a goroutine of its own.
+// Source finds instances. The Hub calls Run once, on a goroutine of its own, and once more
+// after a pause whenever it has panicked.
 type Source interface {
 	// Run sends an Update whenever the source has learnt something, until ctx ends.
 	// A read that fails sends nothing, so the last good update stays in force. A source

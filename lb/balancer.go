@@ -21,7 +21,7 @@ type Balancer struct {
 	running atomic.Bool // Run is
 
 	refreshing sync.Mutex // held while the list is read
-	complaint  string     // of the last reading; guarded by refreshing
+	complaints complaints
 
 	mu     sync.Mutex // guards all below and the building of views
 	policy *policy

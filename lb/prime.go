@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/gozer-gateway/gozer/internal/rescue"
 )
 
 // Primer opens a connection to a server before that gets requests.
@@ -90,7 +92,7 @@ func (p PrimePolicy) prime(ctx context.Context, servers []*Server, done func(s *
 func (p PrimePolicy) primeOne(ctx context.Context, s *Server) {
 	retries := max(p.Retries, 0)
 	for try := range retries + 1 {
-		if ctx.Err() != nil || p.Primer.Prime(ctx, s) == nil || try == retries {
+		if ctx.Err() != nil || rescue.Do(func() error { return p.Primer.Prime(ctx, s) }) == nil || try == retries {
 			return
 		}
 		select {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/gozer-gateway/gozer/internal/rescue"
 )
 
 // Run does what the policy asks for at intervals: it reads the list, pings, primes new
@@ -46,13 +48,13 @@ func (b *Balancer) jobs(p *policy) []func(context.Context) {
 		jobs = append(jobs, func(ctx context.Context) { b.pingAll(ctx, p) })
 	}
 	if p.Prime != nil {
-		jobs = append(jobs, func(ctx context.Context) { b.primeAll(ctx, *p.Prime) })
+		jobs = append(jobs, func(ctx context.Context) { b.primeAll(ctx, p) })
 	}
 	if renews(p.rule) {
-		jobs = append(jobs, func(ctx context.Context) { every(ctx, p.WeightInterval, b.renew) })
+		jobs = append(jobs, func(ctx context.Context) { every(ctx, p.WeightInterval, b.sheltered(ctx, p, b.renew)) })
 	}
 	if p.Outliers != nil {
-		jobs = append(jobs, func(ctx context.Context) { every(ctx, p.Outliers.Interval, b.judge) })
+		jobs = append(jobs, func(ctx context.Context) { every(ctx, p.Outliers.Interval, b.sheltered(ctx, p, b.judge)) })
 	}
 	return jobs
 }
@@ -93,14 +95,25 @@ func (b *Balancer) judge() {
 }
 
 // Refresh reads the list of the policy now and applies the filter. Without a list it
-// applies the filter alone. If nothing could be read the servers stay. An error is logged too, unless
-// it is the same as before.
+// applies the filter alone. If nothing could be read the servers stay. An error, or a panic that
+// has become one, is logged too, unless it is the same as before.
 func (b *Balancer) Refresh(ctx context.Context) error {
 	b.refreshing.Lock()
 	defer b.refreshing.Unlock()
 	b.mu.Lock()
 	p := b.policy
 	b.mu.Unlock()
+	err := rescue.Do(func() error { return b.read(ctx, p) })
+	if b.complaints.news(listUnread, err) {
+		p.Logger.WarnContext(ctx, listUnread, b.about(err)...)
+	}
+	if err != nil {
+		return fmt.Errorf("lb: servers of %s: %w", b.name, err)
+	}
+	return nil
+}
+
+func (b *Balancer) read(ctx context.Context, p *policy) error {
 	if p.List == nil {
 		b.mu.Lock()
 		defer b.mu.Unlock()
@@ -111,20 +124,7 @@ func (b *Balancer) Refresh(ctx context.Context) error {
 	if err == nil || len(servers) > 0 {
 		b.SetServers(servers)
 	}
-	return b.complain(ctx, p, err)
-}
-
-// complain logs what is wrong with a list when that is news.
-func (b *Balancer) complain(ctx context.Context, p *policy, err error) error {
-	if err == nil {
-		b.complaint = ""
-		return nil
-	}
-	if text := err.Error(); text != b.complaint {
-		b.complaint = text
-		p.Logger.WarnContext(ctx, "server list read in part or not at all", "service", b.name, "error", err)
-	}
-	return fmt.Errorf("lb: servers of %s: %w", b.name, err)
+	return err
 }
 
 // pingAll pings at once and then at intervals, and when servers have come.
@@ -136,7 +136,7 @@ func (b *Balancer) pingAll(ctx context.Context, p *policy) {
 		case <-b.fresh: // this round sees them
 		default:
 		}
-		b.ping(ctx, p)
+		b.sheltered(ctx, p, func() { b.ping(ctx, p) })()
 		wait.Reset(p.PingInterval)
 		select {
 		case <-ctx.Done():
@@ -151,7 +151,15 @@ func (b *Balancer) ping(ctx context.Context, p *policy) {
 	round, cancel := context.WithTimeout(ctx, p.PingTimeout)
 	defer cancel()
 	alive := map[*Server]bool{}
-	p.PingStrategy.Ping(round, p.Ping, slices.Clone(b.Servers()), func(s *Server, is bool) { alive[s] = is })
+	ping := &shelteredPing{ping: p.Ping, failed: func(err error) {
+		if b.complaints.news(pingPanicked, err) {
+			p.Logger.ErrorContext(ctx, pingPanicked, b.about(err)...)
+		}
+	}}
+	p.PingStrategy.Ping(round, ping, slices.Clone(b.Servers()), func(s *Server, is bool) { alive[s] = is })
+	if !ping.panicked.Load() {
+		b.complaints.news(pingPanicked, nil)
+	}
 	if ctx.Err() != nil {
 		return // the answers may be those of a ping that was called off
 	}
@@ -162,17 +170,18 @@ func (b *Balancer) ping(ctx context.Context, p *policy) {
 }
 
 // primeAll primes the servers that come.
-func (b *Balancer) primeAll(ctx context.Context, p PrimePolicy) {
+func (b *Balancer) primeAll(ctx context.Context, p *policy) {
+	ready := func(servers []*Server) { b.sheltered(ctx, p, func() { b.ready(servers) })() }
 	for {
 		select {
 		case <-ctx.Done():
-			b.ready(b.unprimed())
+			ready(b.unprimed())
 			return
 		case <-b.primed:
 		}
 		servers := b.unprimed()
-		p.prime(ctx, servers, func(s *Server) { b.ready([]*Server{s}) })
-		b.ready(servers)
+		p.Prime.prime(ctx, servers, func(s *Server) { ready([]*Server{s}) })
+		ready(servers)
 	}
 }
 
