@@ -37,3 +37,24 @@ func TestPages(t *testing.T) {
 		}
 	}
 }
+
+// A topic has one row in a table: two come from merges that keep both sides.
+func TestRowsOfATableDiffer(t *testing.T) {
+	for _, page := range []string{"../../docs/differences.md", "../../docs/configuration.md"} {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		topics := map[string]bool{}
+		for line := range strings.Lines(string(text)) {
+			topic, _, row := strings.Cut(strings.TrimPrefix(line, "| "), " | ")
+			switch {
+			case !row || !strings.HasPrefix(line, "|"):
+				clear(topics)
+			case topics[topic]:
+				t.Errorf("%s has two rows about %s", page, topic)
+			}
+			topics[topic] = row
+		}
+	}
+}
