@@ -109,17 +109,24 @@ func TestRegistryCommand(t *testing.T) {
 	}
 }
 
-func registryCommand(t *testing.T, spring string) {
-	t.Helper()
-	asked, opened := make(chan string, 2), make(chan string, 2)
-	listen := func(ctx context.Context, address string) (net.Listener, error) {
-		asked <- address
+// anyPort listens on a free port instead of what it is asked for, and tells which.
+func anyPort(opened chan<- string) func(ctx context.Context, address string) (net.Listener, error) {
+	return func(ctx context.Context, _ string) (net.Listener, error) {
 		var c net.ListenConfig
 		l, err := c.Listen(ctx, "tcp", "127.0.0.1:0")
 		if err == nil {
 			opened <- l.Addr().String()
 		}
 		return l, err
+	}
+}
+
+func registryCommand(t *testing.T, spring string) {
+	t.Helper()
+	asked, opened := make(chan string, 2), make(chan string, 2)
+	listen := func(ctx context.Context, address string) (net.Listener, error) {
+		asked <- address
+		return anyPort(opened)(ctx, address)
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan int)
@@ -268,13 +275,6 @@ func TestRegistryAloneFollowsItsCertificate(t *testing.T) {
 	certificate, key := first.Write()
 	shownToPeers, keyForPeers := ca.Issue("peer").Write()
 	opened := make(chan string, 1)
-	listen := func(ctx context.Context, _ string) (net.Listener, error) {
-		l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
-		if err == nil {
-			opened <- l.Addr().String()
-		}
-		return l, err
-	}
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan int)
 	var out strings.Builder
@@ -283,7 +283,7 @@ func TestRegistryAloneFollowsItsCertificate(t *testing.T) {
 			"registry", "--config", file(t, "gateway.ssl.watch-interval: 10ms\n"),
 			"--set", "eureka.server.ssl.certificate=" + certificate, "--set", "eureka.server.ssl.certificate-private-key=" + key,
 			"--set", "eureka.client.tls.enabled=true", "--set", "eureka.client.tls.certificate=" + shownToPeers, "--set", "eureka.client.tls.certificate-private-key=" + keyForPeers,
-		}, gozer.WithListen(listen))
+		}, gozer.WithListen(anyPort(opened)))
 	}()
 	address := <-opened
 	shown := func() string {

@@ -130,14 +130,17 @@ func TestBodyIsClosedMeanwhile(t *testing.T) {
 	}
 }
 
+// halfway is a handler that gives its response up.
+func halfway(w http.ResponseWriter, _ *http.Request) {
+	_, _ = io.WriteString(w, "half")
+	_ = http.NewResponseController(w).Flush()
+	panic(http.ErrAbortHandler)
+}
+
 // A response that is given up ends at once, whatever the client has still to send.
 func TestAbortDoesNotAwaitTheBody(t *testing.T) {
 	t.Parallel()
-	c := serve(t, func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, "half")
-		_ = http.NewResponseController(w).Flush()
-		panic(http.ErrAbortHandler)
-	})
+	c := serve(t, halfway)
 	write(t, c, "POST / HTTP/1.1\r\nHost: g\r\nContent-Length: 4\r\n\r\nab")
 	if all, err := io.ReadAll(c); os.IsTimeout(err) || strings.HasSuffix(string(all), "0\r\n\r\n") {
 		t.Errorf("got %q, %v", all, err)
@@ -147,11 +150,7 @@ func TestAbortDoesNotAwaitTheBody(t *testing.T) {
 // An orderly end would make half a response look complete to a client of HTTP/1.0.
 func TestAbortIsNoOrderlyEnd(t *testing.T) {
 	t.Parallel()
-	c := serve(t, func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, "half")
-		_ = http.NewResponseController(w).Flush()
-		panic(http.ErrAbortHandler)
-	})
+	c := serve(t, halfway)
 	write(t, c, "GET / HTTP/1.0\r\n\r\n")
 	if all, err := io.ReadAll(c); err == nil || os.IsTimeout(err) {
 		t.Errorf("got %q, %v", all, err)
