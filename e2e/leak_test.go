@@ -1,11 +1,14 @@
 package e2e_test
 
 import (
+	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -89,34 +92,54 @@ func (g *gateway) wantNoClients() {
 	g.wantMetric("gozer_connections_open 0")
 }
 
-// wantNoLeak waits until the gateway holds no connections, and then ends it: an idle one
-// with the same configuration must have as many goroutines.
+// wantNoLeak waits until the gateway holds no connections, and no more goroutines than an idle
+// one with the same configuration.
 func (g *gateway) wantNoLeak(yaml string) {
 	g.tb.Helper()
 	g.wantConnections(0)
 	fresh := start{yaml: yaml}.ready(g.tb)
-	if n, least := g.goroutines(), fresh.goroutines(); n > least+allowedGrowth {
-		g.tb.Errorf("%d goroutines are left, %d are there at the start", n, least)
+	var left, least int
+	if !soon(func() bool {
+		left, least = g.goroutines(), fresh.goroutines()
+		return left <= least+allowedGrowth
+	}) {
+		g.tb.Errorf("%d goroutines are left, %d are there at the start:\n%s", left, least, g.creators())
 	}
+}
+
+var goroutines = regexp.MustCompile(`(?m)^go_goroutines (\d+)$`)
+
+// goroutines is how many there are, by the gateway's own metrics.
+func (g *gateway) goroutines() int {
+	g.tb.Helper()
+	a, err := g.tryGet(g.AdminURL("/actuator/prometheus"))
+	if err != nil {
+		g.tb.Fatal(err)
+	}
+	found := goroutines.FindStringSubmatch(a.Body)
+	if found == nil {
+		g.tb.Fatalf("the metrics do not tell how many goroutines there are:\n%s", a.Body)
+	}
+	n, _ := strconv.Atoi(found[1]) // digits
+	return n
 }
 
 var creator = regexp.MustCompile(`(?m)^created by (\S+)`)
 
-// goroutines ends the process, which then lists them; those of the runtime do not count.
-func (g *gateway) goroutines() int {
+// creators ends the process, which then lists its goroutines, and returns who started how many.
+func (g *gateway) creators() string {
 	g.tb.Helper()
 	g.Signal(syscall.SIGQUIT)
 	g.ExitCode()
-	n := 0
+	counts := map[string]int{}
 	for _, found := range creator.FindAllStringSubmatch(g.Log.String(), -1) {
-		if !strings.HasPrefix(found[1], "runtime.") {
-			n++
-		}
+		counts[found[1]]++
 	}
-	if n == 0 {
-		g.tb.Fatalf("the log lists no goroutine")
+	var list strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		fmt.Fprintf(&list, "%4d %s\n", counts[name], name)
 	}
-	return n
+	return list.String()
 }
 
 // onNative reports that the gateway's own engine is tested.

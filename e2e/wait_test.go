@@ -12,6 +12,13 @@ import (
 // too long.
 func eventually(tb testing.TB, what string, ok func() bool) {
 	tb.Helper()
+	if !soon(ok) {
+		tb.Fatalf("waited in vain: %s", what)
+	}
+}
+
+// soon reports whether ok has become true within the tests' patience.
+func soon(ok func() bool) bool {
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
 	end := time.After(patience)
@@ -19,9 +26,10 @@ func eventually(tb testing.TB, what string, ok func() bool) {
 		select {
 		case <-tick.C:
 		case <-end:
-			tb.Fatalf("waited in vain: %s", what)
+			return false
 		}
 	}
+	return true
 }
 
 // receive returns what comes from c; it fails the test when nothing does.
