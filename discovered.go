@@ -3,6 +3,8 @@ package gozer
 import (
 	"context"
 	"slices"
+
+	"github.com/gozer-gateway/gozer/internal/rescue"
 )
 
 // followDiscovery applies what discovery learns, until ctx ends.
@@ -29,7 +31,7 @@ func (g *Gateway) rediscover() {
 		return
 	}
 	if err := g.replace(before.config); err != nil {
-		g.options.logger.Error("discovered instances not applied", "error", err)
+		g.options.logger.Error("discovered instances not applied", append([]any{"error", err}, rescue.Stack(err)...)...)
 		return
 	}
 	for _, warning := range g.snapshot.Load().warnings {

@@ -99,7 +99,7 @@ func (g *Gateway) inForce() *config.Config {
 
 // replace puts a configuration in force; g.reload is held.
 func (g *Gateway) replace(cfg *config.Config) error {
-	next, err := g.build(cfg)
+	next, err := g.rebuild(cfg)
 	if err != nil {
 		g.forgetBuilt()
 		return err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gozer-gateway/gozer/admin"
 	"github.com/gozer-gateway/gozer/config"
+	"github.com/gozer-gateway/gozer/internal/rescue"
 	"github.com/gozer-gateway/gozer/internal/watch"
 )
 
@@ -44,6 +45,20 @@ func (g *Gateway) change(cfg *config.Config) (admin.Change, error) {
 	return difference(before, g.snapshot.Load(), g.config), nil
 }
 
+// rebuild is build for a gateway that may be serving: a panic of somebody's part, say in
+// the constructor of a filter, is an error of the configuration, for which nothing changes.
+// At the start it ends the process, with its stack.
+func (g *Gateway) rebuild(cfg *config.Config) (next *snapshot, err error) {
+	if g.snapshot.Load() == nil {
+		return g.build(cfg)
+	}
+	err = rescue.Do(func() (err error) {
+		next, err = g.build(cfg)
+		return err
+	})
+	return next, err
+}
+
 // retire lets go of the circuits of services that a reload has removed. Those that
 // discovery has lost may be back any moment, and keep theirs.
 func (g *Gateway) retire(before *snapshot) {
@@ -63,7 +78,10 @@ func (g *Gateway) reread(ctx context.Context, expected watch.Sums) (admin.Change
 	if g.options.source == nil {
 		return g.change(cfg)
 	}
-	cfg, err := g.options.source(ctx)
+	err := rescue.Do(func() (err error) {
+		cfg, err = g.options.source(ctx)
+		return err
+	})
 	if expected != nil && cfg != nil && !agree(sumsOf(cfg.Files()), expected) {
 		return admin.Change{}, errMoving
 	}

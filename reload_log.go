@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gozer-gateway/gozer/admin"
+	"github.com/gozer-gateway/gozer/internal/rescue"
 )
 
 const (
@@ -29,7 +30,8 @@ func bounded(text string) string {
 // tell logs what came of a reload.
 func (g *Gateway) tell(asker string, change admin.Change, err error) {
 	if err != nil {
-		g.options.logger.Error("reload refused, the running configuration stays", "asked by", asker, "error", bounded(err.Error()))
+		g.options.logger.Error("reload refused, the running configuration stays",
+			append([]any{"asked by", asker, "error", bounded(err.Error())}, rescue.Stack(err)...)...)
 		return
 	}
 	g.options.logger.Info("configuration reloaded", append([]any{"asked by", asker}, summary(change, fewNames)...)...)

@@ -17,8 +17,10 @@ import (
 
 	"github.com/gozer-gateway/gozer"
 	"github.com/gozer-gateway/gozer/config"
+	"github.com/gozer-gateway/gozer/filters"
 	"github.com/gozer-gateway/gozer/internal/backendtest"
 	"github.com/gozer-gateway/gozer/internal/memhttp"
+	"github.com/gozer-gateway/gozer/lb"
 	"github.com/gozer-gateway/gozer/ribboncmd"
 )
 
@@ -159,6 +161,57 @@ func TestFaultyReloadChangesNothing(t *testing.T) {
 		})
 	}
 }
+
+// Constructors and sources of others may panic where nobody is above them.
+func TestPanickingReloadChangesNothing(t *testing.T) {
+	old, other := backendtest.Start(t, says("old")), backendtest.Start(t, says("other"))
+	for name, broken := range map[string]func(boom func()) gozer.Option{
+		"a constructor": func(boom func()) gozer.Option {
+			return gozer.WithFilters(filters.Spec{Name: "Fragile", Phase: filters.Pre, New: func(func(any) error) (filters.Filter, error) {
+				boom()
+				return filters.Func("", "", 0, func(*filters.Context) error { return nil }).New(nil)
+			}})
+		},
+		"the source": func(boom func()) gozer.Option {
+			return gozer.WithSource(func(context.Context) (*config.Config, error) {
+				boom()
+				return parse(t, usersAt("", other.Addr)), nil
+			})
+		},
+		"a list filter": func(boom func()) gozer.Option {
+			return gozer.WithListFilter("Fragile", func() lb.ListFilter {
+				boom()
+				return passing{}
+			})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			panics := false
+			source := gozer.WithSource(func(context.Context) (*config.Config, error) {
+				return parse(t, usersAt("users.ribbon.NIWSServerListFilterClassName: Fragile\n", other.Addr)), nil
+			})
+			g := newGateway(t, usersAt("", old.Addr), gozer.WithListFilter("Fragile", func() lb.ListFilter { return passing{} }), source, broken(func() {
+				if panics {
+					panic("boom of others")
+				}
+			}))
+			panics = true
+			if err := g.Refresh(t.Context()); err == nil || !strings.Contains(err.Error(), "boom of others") {
+				t.Errorf("error is %v", err)
+			}
+			wantAnswer(t, get(t, g, "/users/1"), http.StatusOK, "old")
+			panics = false
+			if err := g.Refresh(t.Context()); err != nil {
+				t.Error(err)
+			}
+			wantAnswer(t, get(t, g, "/users/1"), http.StatusOK, "other")
+		})
+	}
+}
+
+type passing struct{}
+
+func (passing) Filter(servers []*lb.Server, _ lb.Health, _ bool) []*lb.Server { return servers }
 
 func TestRefreshEndpoint(t *testing.T) {
 	next, failure := parse(t, "zuul.routes.books: /books/**=forward:/\n"), error(nil)

@@ -51,19 +51,25 @@ func NewBalancer(name string, s BalancerSettings) *Balancer {
 // Name is the service id.
 func (b *Balancer) Name() string { return b.name }
 
-// Configure replaces the policy. Servers, liveness and statistics stay.
+// Configure replaces the policy. Servers, liveness and statistics stay. If the rule or the
+// filter panics meanwhile, that is logged and the policy stays too.
 func (b *Balancer) Configure(s BalancerSettings) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.guard(b.policy, policyReplaced, func() { b.adopt(newPolicy(s)) })
+	b.rebuild(time.Now(), false)
+}
+
+// adopt puts a policy in the place of the one there is; mu is held.
+func (b *Balancer) adopt(p *policy) {
 	old := b.policy
-	b.policy = newPolicy(s)
-	if heir, ok := s.Filter.(Adopter); ok {
+	if heir, ok := p.Filter.(Adopter); ok {
 		heir.Adopt(old.Filter)
 	}
+	b.policy = p
 	for _, k := range b.known {
 		b.tune(&k.state)
 	}
-	b.rebuild(time.Now(), false)
 	close(old.changed)
 }
 

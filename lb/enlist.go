@@ -118,10 +118,17 @@ func signal(ch chan struct{}) {
 	}
 }
 
-// rebuild makes the view of this moment; mu is held. The flag is cleared first, so that a
-// change during the building leads to another. refresh says that the list has been read.
+// rebuild makes the view of this moment, or leaves the one there is if filter or rule panic;
+// mu is held. The flag is cleared first, so that a change during the building leads to
+// another. refresh says that the list has been read.
 func (b *Balancer) rebuild(now time.Time, refresh bool) *view {
 	b.stale.Store(false)
+	b.guard(b.policy, choicePrepared, func() { b.view.Store(b.see(now, refresh)) })
+	return b.view.Load()
+}
+
+// see is rebuild's work with the parts of others.
+func (b *Balancer) see(now time.Time, refresh bool) *view {
 	p := b.policy
 	if p.Outliers != nil {
 		p.Outliers.judge(b.listed, now, false)
@@ -138,7 +145,6 @@ func (b *Balancer) rebuild(now time.Time, refresh bool) *view {
 	}
 	v := newView(b.listed, filtered, p, now)
 	p.forget(v.zones)
-	b.view.Store(v)
 	return v
 }
 

@@ -2,6 +2,7 @@ package lb_test
 
 import (
 	"errors"
+	"log/slog"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -516,22 +517,50 @@ func TestRuleThatMakesServersUp(t *testing.T) {
 	}
 }
 
-// A rule of somebody's that panics does not leave the balancer locked.
+// A rule of somebody's that panics while it prepares leaves the choice as it was.
 func TestPanickingRule(t *testing.T) {
-	broken := true
-	b := lb.NewBalancer("users", lb.BalancerSettings{NewRule: func() lb.Rule { return panicking{&broken} }})
-	func() {
-		defer func() {
-			if recover() == nil {
-				t.Error("no panic")
-			}
-		}()
-		list(t, b, "a")
-	}()
+	broken := false
+	log := new(written)
+	b := lb.NewBalancer("users", lb.BalancerSettings{
+		NewRule: func() lb.Rule { return panicking{&broken} },
+		Logger:  slog.New(slog.NewTextHandler(log, nil)),
+	})
+	list(t, b, "a")
+	broken = true
+	list(t, b, "b")
+	want(t, choose(b, 1), "a")
+	list(t, b, "c")
+	log.wantOnce(t, "panic: broken")
 	broken = false
 	list(t, b, "b")
 	want(t, choose(b, 1), "b")
 }
+
+// A policy that panics while it is made is not put in force.
+func TestPanickingPolicy(t *testing.T) {
+	for name, broken := range map[string]lb.BalancerSettings{
+		"its rule":   {NewRule: func() lb.Rule { panic("broken") }},
+		"its filter": {Filter: heirOfNothing{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			log := new(written)
+			b := lb.NewBalancer("users", lb.BalancerSettings{NewRule: func() lb.Rule { return lb.RuleFunc(last) }, Logger: slog.New(slog.NewTextHandler(log, nil))})
+			list(t, b, "a", "b")
+			b.Configure(broken)
+			list(t, b, "a", "b", "c")
+			want(t, choose(b, 2), "c", "c")
+			log.wantOnce(t, "panic: broken")
+		})
+	}
+}
+
+func last(_ any, servers []*lb.Server) *lb.Server { return servers[len(servers)-1] }
+
+type heirOfNothing struct{}
+
+func (heirOfNothing) Filter(servers []*lb.Server, _ lb.Health, _ bool) []*lb.Server { return servers }
+
+func (heirOfNothing) Adopt(lb.ListFilter) { panic("broken") }
 
 type panicking struct{ broken *bool }
 

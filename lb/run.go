@@ -51,10 +51,10 @@ func (b *Balancer) jobs(p *policy) []func(context.Context) {
 		jobs = append(jobs, func(ctx context.Context) { b.primeAll(ctx, p) })
 	}
 	if renews(p.rule) {
-		jobs = append(jobs, func(ctx context.Context) { every(ctx, p.WeightInterval, b.sheltered(ctx, p, b.renew)) })
+		jobs = append(jobs, func(ctx context.Context) { every(ctx, p.WeightInterval, b.sheltered(p, b.renew)) })
 	}
 	if p.Outliers != nil {
-		jobs = append(jobs, func(ctx context.Context) { every(ctx, p.Outliers.Interval, b.sheltered(ctx, p, b.judge)) })
+		jobs = append(jobs, func(ctx context.Context) { every(ctx, p.Outliers.Interval, b.sheltered(p, b.judge)) })
 	}
 	return jobs
 }
@@ -136,7 +136,7 @@ func (b *Balancer) pingAll(ctx context.Context, p *policy) {
 		case <-b.fresh: // this round sees them
 		default:
 		}
-		b.sheltered(ctx, p, func() { b.ping(ctx, p) })()
+		b.guard(p, atIntervals, func() { b.ping(ctx, p) })
 		wait.Reset(p.PingInterval)
 		select {
 		case <-ctx.Done():
@@ -171,7 +171,7 @@ func (b *Balancer) ping(ctx context.Context, p *policy) {
 
 // primeAll primes the servers that come.
 func (b *Balancer) primeAll(ctx context.Context, p *policy) {
-	ready := func(servers []*Server) { b.sheltered(ctx, p, func() { b.ready(servers) })() }
+	ready := func(servers []*Server) { b.guard(p, atIntervals, func() { b.ready(servers) }) }
 	for {
 		select {
 		case <-ctx.Done():

@@ -3,6 +3,7 @@
 package rescue
 
 import (
+	"errors"
 	"fmt"
 	"runtime/debug"
 )
@@ -29,4 +30,13 @@ func Do(f func() error) (err error) {
 		}
 	}()
 	return f()
+}
+
+// Stack returns where the panic began that err comes from, as an attribute for slog; no
+// attribute if it comes from none.
+func Stack(err error) []any {
+	if p, ok := errors.AsType[*PanicError](err); ok {
+		return []any{"stack", string(p.Stack)}
+	}
+	return nil
 }
