@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// Backend is one upstream server. It keeps its address through Kill and Revive.
+// Backend is one upstream server. It keeps its address through Kill and Revive, and
+// nobody else gets it in between.
 // All methods may be called from any goroutine.
 type Backend struct {
 	// Addr is the host and port, such as "127.0.0.1:24817".
@@ -20,6 +21,7 @@ type Backend struct {
 	tb          testing.TB
 	handler     atomic.Pointer[http.Handler]
 	gate        *gate
+	home        home
 	requests    atomic.Int64
 	connections atomic.Int64
 
@@ -34,7 +36,13 @@ func Start(tb testing.TB, h http.Handler) *Backend {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	b := &Backend{Addr: l.Addr().String(), tb: tb, gate: newGate()}
+	home, err := homeOf(l)
+	if err != nil {
+		l.Close()
+		tb.Fatal(err)
+	}
+	tb.Cleanup(home.leave)
+	b := &Backend{Addr: l.Addr().String(), tb: tb, gate: newGate(), home: home}
 	b.Use(h)
 	tb.Cleanup(b.gate.open)
 	b.life = b.serve(l)
@@ -87,7 +95,7 @@ func (b *Backend) Revive() {
 	if b.life != nil {
 		return
 	}
-	l, err := listen(b.Addr)
+	l, err := b.home.listen(b.Addr)
 	if err != nil {
 		b.tb.Errorf("backendtest: reviving %s: %v", b.Addr, err)
 		return
@@ -104,7 +112,7 @@ func (b *Backend) endLife() *life {
 }
 
 func (b *Backend) serve(l net.Listener) *life {
-	f := startLife(&listener{Listener: l, gate: b.gate, accepted: &b.connections}, b)
+	f := startLife(&listener{Listener: l, gate: b.gate, accepted: &b.connections, home: b.home}, b)
 	b.tb.Cleanup(func() {
 		f.cut()
 		b.gate.open()

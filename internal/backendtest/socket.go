@@ -6,14 +6,15 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"os"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"syscall"
 )
 
 // listenAnywhere picks a port below the range from which systems serve outgoing
-// connections. The port of a dead backend would otherwise be given to a client,
-// and Revive would find it taken.
+// connections, so that no client is given that of a dead backend.
 func listenAnywhere() (net.Listener, error) {
 	const low, high, attempts = 20000, 32000, 100
 	var err error
@@ -31,11 +32,67 @@ func listen(addr string) (net.Listener, error) {
 	return lc.Listen(context.Background(), "tcp", addr)
 }
 
+// home is a port that stays taken while nobody listens at it, so that neither another
+// test nor another process is found there, and Revive can come back.
+type home struct{ socket *os.File } // nil where a socket that has been shut cannot listen again
+
+func homeOf(l net.Listener) (home, error) {
+	if runtime.GOOS != "linux" {
+		return home{}, nil
+	}
+	socket, err := l.(*net.TCPListener).File()
+	return home{socket}, err
+}
+
+// listen begins to listen again at the port.
+func (h home) listen(addr string) (net.Listener, error) {
+	if h.socket == nil {
+		return listen(addr)
+	}
+	err := h.control(func(fd int) error {
+		return errors.Join(share(fd, 1), syscall.Listen(fd, syscall.SOMAXCONN))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return net.FileListener(h.socket)
+}
+
+// keep is called when the listening has ended: a port that may be shared is then given to
+// whoever asks.
+func (h home) keep() {
+	if h.socket != nil {
+		_ = h.control(func(fd int) error { return share(fd, 0) })
+	}
+}
+
+func (h home) leave() {
+	if h.socket != nil {
+		h.socket.Close()
+	}
+}
+
+func (h home) control(f func(fd int) error) error {
+	raw, err := h.socket.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var failed error
+	err = raw.Control(func(fd uintptr) { failed = f(int(fd)) })
+	return errors.Join(err, failed)
+}
+
+// share lets others bind to the port of a socket that does not listen, or not.
+func share(fd, yes int) error {
+	return syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, yes)
+}
+
 // listener counts connections and puts each behind the gate.
 type listener struct {
 	net.Listener
 	gate     *gate
 	accepted *atomic.Int64
+	home     home
 }
 
 func (l *listener) Accept() (net.Conn, error) {
@@ -55,7 +112,9 @@ func (l *listener) Close() error {
 			_ = raw.Control(func(fd uintptr) { _ = syscall.Shutdown(int(fd), syscall.SHUT_RDWR) })
 		}
 	}
-	return l.Listener.Close()
+	err := l.Listener.Close()
+	l.home.keep()
+	return err
 }
 
 // conn moves no byte while the gate is shut. It is no io.ReaderFrom, which would
