@@ -1,6 +1,7 @@
 package backendtest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -56,6 +57,7 @@ func (s TransportSuite) Run(t *testing.T) {
 
 func (s TransportSuite) start(t *testing.T, settings TransportSettings) Transport {
 	t.Helper()
+	settings.ReadTimeout = cmp.Or(settings.ReadTimeout, time.Minute) // the default is too short for a busy machine
 	transport := s.New(settings)
 	t.Cleanup(transport.CloseIdle)
 	return transport
@@ -127,9 +129,14 @@ func (s TransportSuite) silence(t *testing.T) {
 	}
 }
 
+// silenceAllowed is a time-out that has to pass in a test and that an answer on a busy
+// machine must keep to.
+const silenceAllowed = 3 * time.Second
+
 func (s TransportSuite) pause(t *testing.T) {
+	t.Parallel()
 	b := Start(t, drip("text/plain"))
-	body := mustFetch(t, s.start(t, TransportSettings{ReadTimeout: time.Second}), b.URL())
+	body := mustFetch(t, s.start(t, TransportSettings{ReadTimeout: silenceAllowed}), b.URL())
 	got, err := io.ReadAll(body)
 	if string(got) != "x" || !errors.Is(err, s.ErrReadTimeout) {
 		t.Fatalf("read %q, %v; want x and the read timeout", got, err)
@@ -137,14 +144,15 @@ func (s TransportSuite) pause(t *testing.T) {
 }
 
 func (s TransportSuite) eventStream(t *testing.T) {
+	t.Parallel()
 	b := Start(t, drip("Text/Event-Stream; charset=utf-8"))
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*silenceAllowed)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, b.URL(), http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := s.start(t, TransportSettings{ReadTimeout: time.Second}).RoundTrip(req)
+	res, err := s.start(t, TransportSettings{ReadTimeout: silenceAllowed}).RoundTrip(req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +217,7 @@ func (s TransportSuite) cancelledWait(t *testing.T) {
 // longWait has the second request wait for the connection of the first for longer than a
 // server may be silent.
 func (s TransportSuite) longWait(t *testing.T) {
-	const patience = 500 * time.Millisecond
+	t.Parallel()
 	finish := make(chan struct{})
 	b := Start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/long" {
@@ -222,9 +230,9 @@ func (s TransportSuite) longWait(t *testing.T) {
 		case <-r.Context().Done():
 		}
 	}))
-	transport := s.start(t, TransportSettings{MaxPerHost: 1, ReadTimeout: patience, AcquireTimeout: time.Minute})
+	transport := s.start(t, TransportSettings{MaxPerHost: 1, ReadTimeout: silenceAllowed, AcquireTimeout: time.Minute})
 	busy := mustFetch(t, transport, b.URL()+"/long")
-	time.AfterFunc(patience+patience/2, func() {
+	time.AfterFunc(silenceAllowed+silenceAllowed/2, func() {
 		close(finish)
 		_, _ = io.Copy(io.Discard, busy)
 		_ = busy.Close()
