@@ -20,6 +20,10 @@ import (
 // longer than anything should, for machines that are busy with something else.
 const patience = time.Minute
 
+// patient are settings in front of those of a test, which prevail: an honest upstream may need
+// more than the second of the defaults, on such a machine.
+const patient = "ribbon: {ConnectTimeout: 30000, ReadTimeout: 30000}\nzuul.host: {connect-timeout-millis: 30000, socket-timeout-millis: 30000}\n---\n"
+
 // engineVariable is the environment variable that names the engine to test; the
 // default is the gateway's.
 const engineVariable = "E2E_ENGINE"
@@ -31,6 +35,7 @@ type gateway struct {
 
 	tb     testing.TB
 	config string // the file
+	before string // what the file begins with
 	cmd    *exec.Cmd
 	ended  chan struct{} // closed when the process has ended
 }
@@ -46,6 +51,7 @@ type start struct {
 	shell   string     // runs "$@", the command
 	custom  bool       // the gateway with the filters of custom_test.go
 	files   int        // how many descriptors it may have; 0 means as many as this process
+	plain   bool       // the gateway with its own defaults, which are not patient
 }
 
 // startGateway runs a gateway with the configuration until the test ends, and returns
@@ -79,6 +85,9 @@ func (s start) ready(tb testing.TB) *gateway {
 func (s start) launch(tb testing.TB) *gateway {
 	tb.Helper()
 	g := &gateway{tb: tb, Log: newOutput(), config: filepath.Join(tb.TempDir(), "gateway.yaml"), ended: make(chan struct{})}
+	if !s.plain {
+		g.before = patient
+	}
 	g.Write(s.yaml)
 	g.cmd = s.command(append([]string{cmp.Or(s.verb, "run"), "--config", g.config}, s.args...)...)
 	g.cmd.Stdout, g.cmd.Stderr = g.Log, g.Log
@@ -122,7 +131,7 @@ func (s start) command(args ...string) *exec.Cmd {
 func (g *gateway) Write(yaml string) {
 	g.tb.Helper()
 	next := g.config + ".new"
-	if err := os.WriteFile(next, []byte(yaml), 0o600); err != nil {
+	if err := os.WriteFile(next, []byte(g.before+yaml), 0o600); err != nil {
 		g.tb.Fatal(err)
 	}
 	if err := os.Rename(next, g.config); err != nil {
