@@ -34,7 +34,7 @@ func (c *command) runRegistry(ctx context.Context, args []string) int {
 	defer func() { _ = sockets.Close() }() // those that no listener has taken
 	own = append(own, WithLogger(logger), withLevel(level))
 	g := newGateway(cfg, append(own, c.options...))
-	_, outward := registryFiles(cfg)
+	_, outward := openRegistryFiles(cfg)
 	view, inward := g.security.prepareRegistry(cfg)
 	if err := errors.Join(outward, inward, g.embed(cfg)); err != nil {
 		return c.fail(err)
@@ -75,6 +75,7 @@ func (g *Gateway) serveRegistry(ctx context.Context) error {
 	return g.live(ctx, []*server{s}, func(ctx context.Context, running *sync.WaitGroup) {
 		running.Go(func() { g.registry.Run(ctx) })
 		running.Go(func() { g.security.runRegistry(ctx, g.config) })
+		running.Go(func() { g.followTLS(ctx) })
 		running.Go(func() { g.tellOfEnds(ctx) })
 	}, func() *registration { return nil })
 }

@@ -23,7 +23,7 @@ func (g *Gateway) embed(cfg *config.Config) error {
 	if !cfg.Registry.Enabled {
 		return nil
 	}
-	r, err := registry.New(registrySettings(cfg, g.registries.Config(), g.options.logger))
+	r, err := registry.New(registrySettings(cfg, g.registries.Config, g.options.logger))
 	if err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func (g *Gateway) ownRegistry() discovery.Source {
 }
 
 // registrySettings take what is needed to call peers from the client, as Spring does.
-func registrySettings(cfg *config.Config, security *tls.Config, logger *slog.Logger) registry.Settings {
+func registrySettings(cfg *config.Config, security func() *tls.Config, logger *slog.Logger) registry.Settings {
 	c := cfg.Registry
 	s := registry.DefaultSettings()
 	s.Leases = leaseSettings(c)

@@ -11,14 +11,13 @@ import (
 	"github.com/gozer-gateway/gozer/admin"
 	"github.com/gozer-gateway/gozer/config"
 	"github.com/gozer-gateway/gozer/discovery/eureka"
-	"github.com/gozer-gateway/gozer/internal/tlsout"
 )
 
 // farewell is how long a registry may take to hear that the gateway leaves.
 const farewell = 3 * time.Second
 
 // registries are the settings of the way to the registries (eureka.client.*).
-func registries(cfg *config.Config, o options, files *tlsout.Material) eureka.ServerSettings {
+func registries(cfg *config.Config, o options, files *registryFiles) eureka.ServerSettings {
 	c := cfg.Eureka.Client
 	host, _ := ownAddress(cfg)
 	return eureka.ServerSettings{
@@ -34,7 +33,7 @@ func registries(cfg *config.Config, o options, files *tlsout.Material) eureka.Se
 		NoCompression:     !c.Gzip,
 		AllowRedirects:    c.AllowRedirects,
 		Compact:           c.DataAccept == "compact",
-		TLS:               files.Config(),
+		TLS:               files.Config,
 		Proxy:             registryProxy(c.Proxy),
 		ReconnectInterval: c.ReconnectInterval,
 		QuarantineShare:   c.QuarantineShare,
@@ -55,7 +54,7 @@ func registryProxy(p config.EurekaProxy) *url.URL {
 }
 
 // eurekaClient follows the registry's list; nil if that is not wanted.
-func eurekaClient(cfg *config.Config, o options, files *tlsout.Material) (*eureka.Client, error) {
+func eurekaClient(cfg *config.Config, o options, files *registryFiles) (*eureka.Client, error) {
 	c := cfg.Eureka.Client
 	if !c.Active() || !c.Fetch {
 		return nil, nil

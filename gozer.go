@@ -19,7 +19,6 @@ import (
 	"github.com/gozer-gateway/gozer/config"
 	"github.com/gozer-gateway/gozer/discovery"
 	"github.com/gozer-gateway/gozer/discovery/eureka"
-	"github.com/gozer-gateway/gozer/internal/tlsout"
 	"github.com/gozer-gateway/gozer/registry"
 	"github.com/gozer-gateway/gozer/ribboncmd"
 	"github.com/gozer-gateway/gozer/telemetry"
@@ -41,7 +40,7 @@ type Gateway struct {
 	hub        *discovery.Hub
 	eureka     *eureka.Client     // nil without one
 	registry   *registry.Registry // nil unless eureka.server.enabled at the start
-	registries *tlsout.Material   // what registries are called with; nil without eureka.client.tls
+	registries *registryFiles     // what registries are called with; nil without eureka.client.tls
 	exports    exports
 	snapshot   atomic.Pointer[snapshot] // nil in a process that is a registry alone
 	reload     sync.Mutex               // held while a configuration is read and a snapshot is built
@@ -68,7 +67,7 @@ func newGateway(cfg *config.Config, opts []Option) *Gateway {
 	o := newOptions(opts)
 	g := &Gateway{config: cfg, state: newState(o), security: newSecurity(o.logger)}
 	g.succession.serves = make(chan struct{})
-	g.registries, _ = registryFiles(cfg) // build says what is wrong
+	g.registries, _ = openRegistryFiles(cfg) // build says what is wrong
 	if cfg.Registry.Enabled {
 		o.sources = append(slices.Clone(o.sources), g.ownRegistry())
 	} else if client, _ := eurekaClient(cfg, o, g.registries); client != nil {

@@ -137,7 +137,7 @@ func (g *Gateway) build(cfg *config.Config) (*snapshot, error) {
 	routes := s.route()
 	services := g.connect(s)
 	chained := g.chain(s)
-	_, registry := registryFiles(cfg)
+	_, registry := openRegistryFiles(cfg)
 	_, client := eurekaClient(cfg, g.options, nil)
 	logged := g.logAccess(s)
 	problems := errors.Join(security, secured, traced, routes, services, chained, logged, registry, client)

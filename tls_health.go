@@ -35,6 +35,9 @@ func (g *Gateway) certificateHealth(now time.Time) admin.Component {
 			h.stuck(entry.name, g.state.tls.complaint(entry.files))
 		}
 	}
+	if g.registries.material().Certificate() == nil {
+		h.stuck(registryTLS, g.registries.problem())
+	}
 	return h.Component
 }
 

@@ -40,9 +40,9 @@ func (s *snapshot) upstreamFiles() (all []upstreamFiles) {
 
 // clientCertificates are those that registries and upstreams are shown.
 func (g *Gateway) clientCertificates() (all []certs.Info) {
-	if c := g.registries.Certificate(); c != nil {
+	if c := g.registries.material().Certificate(); c != nil {
 		info := certs.Describe(c)
-		info.Name, info.File = registryTLS, g.config.Eureka.Client.TLS.Certificate
+		info.Name, info.File, info.Problem = registryTLS, g.registries.files.Certificate, g.registries.problem()
 		all = append(all, info)
 	}
 	for _, entry := range g.snapshot.Load().upstreamFiles() {

@@ -174,19 +174,18 @@ func (g *Gateway) renewTLS() {
 
 // followTLS renews certificates when their files change, until ctx ends.
 func (g *Gateway) followTLS(ctx context.Context) {
-	watch := tlsout.Watch{Files: g.tlsFiles, Changed: g.renewTLS}
+	watch := tlsout.Watch{Files: g.tlsFiles, Changed: func() {
+		g.renewTLS()
+		g.registries.renew(g.options.logger)
+	}}
 	watch.Run(ctx)
 }
 
-// tlsFiles are the files that the configuration in force names.
+// tlsFiles are those of the upstreams of this moment, and those for registries.
 func (g *Gateway) tlsFiles() []string {
-	var all []string
-	for f := range g.snapshot.Load().tls.materials {
-		for _, file := range []string{f.TrustCertificate, f.Certificate, f.PrivateKey} {
-			if file != "" {
-				all = append(all, file)
-			}
-		}
+	all := slices.Clone(g.registries.paths())
+	for _, entry := range g.snapshot.Load().upstreamFiles() {
+		all = append(all, entry.files.Paths()...)
 	}
 	slices.Sort(all)
 	return slices.Compact(all)

@@ -96,7 +96,7 @@ func (g *Gateway) warnOfCertificates(s *snapshot, report *config.Report, now tim
 			warn(flaw.Name, flaw.Text)
 		}
 	}
-	outward := append(s.upstreamFiles(), upstreamFiles{name: registryTLS, material: g.registries})
+	outward := append(s.upstreamFiles(), upstreamFiles{name: registryTLS, material: g.registries.material()})
 	for _, entry := range outward {
 		if shown := entry.material.Certificate(); shown != nil {
 			for _, text := range certs.FlawsOf(shown, x509.ExtKeyUsageClientAuth, now) {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/gozer-gateway/gozer/discovery/eureka"
+	"github.com/gozer-gateway/gozer/internal/freshtls"
 )
 
 // fault is what went wrong with a call to a peer. The zero value is success.
@@ -23,15 +24,14 @@ type fault struct {
 }
 
 // newTransport makes the connections for peers and regions.
-func newTransport(s ReplicationSettings, security *tls.Config) http.RoundTripper {
-	return &http.Transport{
-		TLSClientConfig:     security,
+func newTransport(s ReplicationSettings, security func() *tls.Config) http.RoundTripper {
+	return freshtls.New(&http.Transport{
 		DialContext:         (&net.Dialer{Timeout: s.ConnectTimeout}).DialContext,
 		TLSHandshakeTimeout: max(s.ConnectTimeout, time.Second),
 		IdleConnTimeout:     s.IdleTimeout,
 		MaxIdleConnsPerHost: 4,
 		DisableCompression:  true, // asked for where it helps
-	}
+	}, security)
 }
 
 // send delivers a batch and says what a failure means (spec 4.10).

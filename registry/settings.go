@@ -37,8 +37,10 @@ type Settings struct {
 	// Transport carries the calls to peers and remote regions; it keeps its own time
 	// limits for connecting. Nil means one made from Replication.
 	Transport http.RoundTripper
-	// TLS is for https peers when Transport is nil; nil trusts the system's authorities.
-	TLS *tls.Config
+	// TLS is for https peers when Transport is nil. It is asked at each request, and answers with
+	// another pointer when connections that it made are no longer wanted; a nil one, or nil,
+	// trusts the system's authorities.
+	TLS func() *tls.Config
 	// Logger nil means slog.Default.
 	Logger *slog.Logger
 }

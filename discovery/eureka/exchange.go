@@ -12,6 +12,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"github.com/gozer-gateway/gozer/internal/freshtls"
 )
 
 // call is a request to whichever registry answers it.
@@ -41,13 +43,12 @@ type exchange func(ctx context.Context, e *endpoint, c *call) (status int, locat
 // transport sends calls over HTTP.
 type transport struct {
 	settings ServerSettings
-	http     *http.Transport
+	http     *freshtls.Transport
 }
 
 func newTransport(s ServerSettings) *transport {
 	h := &http.Transport{
 		DialContext:         s.Dial,
-		TLSClientConfig:     s.TLS,
 		TLSHandshakeTimeout: s.ConnectTimeout,
 		DisableCompression:  true, // bodies are unpacked within limits
 		MaxConnsPerHost:     s.MaxConnections,
@@ -60,7 +61,7 @@ func newTransport(s ServerSettings) *transport {
 	if s.Proxy != nil {
 		h.Proxy = http.ProxyURL(s.Proxy)
 	}
-	return &transport{s, h}
+	return &transport{s, freshtls.New(h, s.TLS)}
 }
 
 func (t *transport) close() { t.http.CloseIdleConnections() }

@@ -34,13 +34,15 @@ type ServerSettings struct {
 	NoCompression     bool          // do not ask for gzip
 	AllowRedirects    bool          // say so in each request
 	Compact           bool          // ask for the compact form
-	TLS               *tls.Config   // nil: the system's authorities
 	Proxy             *url.URL
 	ReconnectInterval time.Duration // after which another server may be chosen, give or take half; 20 min
 	// QuarantineShare is the part of the servers that may be left out for having failed
 	// before all get another chance; 0.66.
 	QuarantineShare float64
 	Limits          Limits // of what a registry answers
+	// TLS is asked at each request to an https registry, and answers with another pointer when
+	// connections that it made are no longer wanted. A nil one, or nil, means the system's authorities.
+	TLS func() *tls.Config
 	// Dial replaces how connections are opened, for tests.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// Logger hears of failures and recoveries; nil means slog.Default. Credentials do not

@@ -32,6 +32,16 @@ type Files struct {
 	PrivateKey       string // its key
 }
 
+// Paths lists those that there are.
+func (f Files) Paths() (all []string) {
+	for _, file := range []string{f.TrustCertificate, f.Certificate, f.PrivateKey} {
+		if file != "" {
+			all = append(all, file)
+		}
+	}
+	return all
+}
+
 // Material is the content of files at one moment. It never changes.
 type Material struct {
 	roots  *x509.CertPool   // nil: the system's
