@@ -41,13 +41,16 @@ func strictRegistry(t *testing.T, network *memhttp.Network, ca *certtest.CA) (sh
 			_, _ = io.WriteString(w, `{"applications":{"versions__delta":"1","apps__hashcode":"","application":[]}}`)
 		}),
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- server.ServeTLS(listener, "", "") }()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = server.ServeTLS(listener, "", "") // http.ErrServerClosed
+	}()
 	return shown, func() {
 		if err := server.Close(); err != nil {
 			t.Error(err)
 		}
-		_ = <-ended // http.ErrServerClosed
+		<-ended
 	}
 }
 
