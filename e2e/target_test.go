@@ -10,7 +10,7 @@ import (
 // kinds are the two ways to an upstream. Both have to carry the same bytes.
 var kinds = []string{"url", "service"}
 
-// bothYAML routes /url/** and /service/** to one upstream.
+// bothYAML routes /url/** and /service/** to one upstream, which may fail as often as it likes.
 func bothYAML(addr string) string {
 	return fmt.Sprintf(`
 zuul.routes:
@@ -19,6 +19,7 @@ zuul.routes:
   based: {path: /based/**, url: "http://%[1]s/base"}
   slash: {path: /slash/**, url: "http://%[1]s/base/"}
 service.ribbon: {listOfServers: "%[1]s", ReadTimeout: 1m}
+hystrix.command.service.circuitBreaker.enabled: false
 `, addr)
 }
 
