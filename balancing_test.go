@@ -333,17 +333,17 @@ func TestReloadKeepsTheRotation(t *testing.T) {
 func TestPingsOfARunningGateway(t *testing.T) {
 	good, bad := backendtest.Start(t, says("good")), backendtest.Start(t, backendtest.Answer(http.StatusInternalServerError, "bad"))
 	log, lines := messages(100)
-	g, err := gozer.New(parse(t, fmt.Sprintf(`
+	g, err := gozer.New(parse(t, fmt.Sprintf(patient+`
 server: {port: 0, address: 127.0.0.1}
 management.server.port: -1
 zuul.routes.users: /users/**
-users.ribbon: {listOfServers: "%s,%s", NFLoadBalancerPingClassName: PingUrl, NFLoadBalancerPingInterval: 50ms}
+users.ribbon: {listOfServers: "%s,%s", NFLoadBalancerPingClassName: PingUrl, NFLoadBalancerPingInterval: 50ms, NFLoadBalancerMaxTotalPingTime: 60}
 `, good.Addr, bad.Addr)), gozer.WithLogger(log))
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := run(t, g)
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for found := false; !found; {
 		select {

@@ -15,10 +15,10 @@ import (
 func TestChangedURLPoolOpensNewConnections(t *testing.T) {
 	books := backendtest.Start(t, says("book"))
 	yaml := "zuul.routes.books: /books/**=" + books.URL() + "\n"
-	g := newGateway(t, yaml)
+	g := newGateway(t, yaml+"zuul.host.connect-timeout-millis: 60000\n")
 	wantAnswer(t, get(t, g, "/books/1"), http.StatusOK, "book")
 	for n, setting := range []string{
-		"connect-timeout-millis: 11000", "socket-timeout-millis: 2100", "connection-request-timeout-millis: 2500",
+		"connect-timeout-millis: 61000", "socket-timeout-millis: 61000", "connection-request-timeout-millis: 61000",
 		"max-total-connections: 100", "max-per-route-connections: 10",
 	} {
 		t.Run("zuul 152 "+setting, func(t *testing.T) {
@@ -60,7 +60,7 @@ func TestServicesAreBuiltAtOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			users := backendtest.Start(t, says("user"))
-			g := newGateway(t, usersAt(more+"\n", users.Addr))
+			g := newGateway(t, usersAt(patient+more+"\n", users.Addr))
 			if n := len(g.Servers("users")); n != 1 {
 				t.Errorf("%d servers before the first request", n)
 			}

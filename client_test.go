@@ -30,7 +30,7 @@ func asking(uri string) filters.Spec {
 	})
 }
 
-const askingYAML = "zuul.routes.users: /users/**\nserver.http1.engine: %s\nusers.ribbon:\n  listOfServers: %s\n"
+const askingYAML = patient + "zuul.routes.users: /users/**\nserver.http1.engine: %s\nusers.ribbon:\n  listOfServers: %s\n"
 
 // A filter's call and a routed request take turns at the servers and share connections.
 func TestFilterCallsAService(t *testing.T) {

@@ -70,36 +70,40 @@ func (p *place) wantBody(t *testing.T, want string) {
 }
 
 func TestCommandWithoutAGateway(t *testing.T) {
-	run := func(context.Context) (string, error) { return "fr", nil }
-	if _, err := ribboncmd.Do(t.Context(), ribboncmd.Key{Command: "geo"}, run, nil); !errors.Is(err, ribboncmd.ErrNoCommands) {
-		t.Errorf("error is %v", err)
-	}
-	g := newGateway(t, "server.port: 8080")
-	if _, err := ribboncmd.Do(g.Context(t.Context()), ribboncmd.Key{}, run, nil); !errors.Is(err, ribboncmd.ErrNoKey) {
-		t.Errorf("error is %v", err)
-	}
-	if got, err := ribboncmd.Do(g.Context(t.Context()), ribboncmd.Key{Command: "geo"}, run, nil); got != "fr" || err != nil {
-		t.Errorf("got %q, %v", got, err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		run := func(context.Context) (string, error) { return "fr", nil }
+		if _, err := ribboncmd.Do(t.Context(), ribboncmd.Key{Command: "geo"}, run, nil); !errors.Is(err, ribboncmd.ErrNoCommands) {
+			t.Errorf("error is %v", err)
+		}
+		g := newGateway(t, "server.port: 8080")
+		if _, err := ribboncmd.Do(g.Context(t.Context()), ribboncmd.Key{}, run, nil); !errors.Is(err, ribboncmd.ErrNoKey) {
+			t.Errorf("error is %v", err)
+		}
+		if got, err := ribboncmd.Do(g.Context(t.Context()), ribboncmd.Key{Command: "geo"}, run, nil); got != "fr" || err != nil {
+			t.Errorf("got %q, %v", got, err)
+		}
+	})
 }
 
 func TestReloadChangesTheCommandsOfFilters(t *testing.T) {
-	const closed = "hystrix.command.geo.circuitBreaker.forceOpen: "
-	g := newGateway(t, closed+"false")
-	run := func(context.Context) (string, error) { return "fr", nil }
-	do := func() error {
-		_, err := ribboncmd.Do(g.Context(t.Context()), ribboncmd.Key{Command: "geo"}, run, nil)
-		return err
-	}
-	if err := do(); err != nil {
-		t.Error(err)
-	}
-	reload(t, g, closed+"true")
-	if err := do(); !errors.Is(err, ribboncmd.ErrShortCircuited) {
-		t.Errorf("error is %v", err)
-	}
-	reload(t, g, closed+"false")
-	if err := do(); err != nil {
-		t.Error(err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		const closed = "hystrix.command.geo.circuitBreaker.forceOpen: "
+		g := newGateway(t, closed+"false")
+		run := func(context.Context) (string, error) { return "fr", nil }
+		do := func() error {
+			_, err := ribboncmd.Do(g.Context(t.Context()), ribboncmd.Key{Command: "geo"}, run, nil)
+			return err
+		}
+		if err := do(); err != nil {
+			t.Error(err)
+		}
+		reload(t, g, closed+"true")
+		if err := do(); !errors.Is(err, ribboncmd.ErrShortCircuited) {
+			t.Errorf("error is %v", err)
+		}
+		reload(t, g, closed+"false")
+		if err := do(); err != nil {
+			t.Error(err)
+		}
+	})
 }

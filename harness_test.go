@@ -80,6 +80,9 @@ func wantFailure(tb testing.TB, got *httptest.ResponseRecorder, status int, mess
 	}
 }
 
+// patient gives upstreams on sockets more time than any machine needs.
+const patient = "ribbon.ConnectTimeout: 60000\nribbon.ReadTimeout: 60000\nzuul.host.connect-timeout-millis: 60000\n"
+
 // respond is a filter that answers everything with body.
 func respond(name string, phase filters.Phase, order int, body string) filters.Spec {
 	return filters.Func(name, phase, order, func(c *filters.Context) error {

@@ -34,7 +34,7 @@ func TestLentMemory(t *testing.T) {
 			w.Header().Set("X-Sum", id)
 		}
 	}))
-	addr := proxyingTo(t, "native", upstream.Addr, "users.ribbon.ReadTimeout: 30000\n") // for busy machines
+	addr := proxyingTo(t, "native", upstream.Addr)
 	var clients sync.WaitGroup
 	for n := range 16 {
 		clients.Go(func() {

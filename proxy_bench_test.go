@@ -74,7 +74,7 @@ func proxyingTo(tb testing.TB, engine, upstream string, more ...string) string {
 	tb.Helper()
 	l := loopback(tb)
 	front := gozer.WithListen(func(context.Context, string) (net.Listener, error) { return l, nil })
-	yaml := usersAt("server.http1.engine: "+engine+"\nmanagement.server.port: -1\n"+strings.Join(more, ""), upstream)
+	yaml := usersAt(patient+"server.http1.engine: "+engine+"\nmanagement.server.port: -1\n"+strings.Join(more, ""), upstream)
 	r := run(tb, newGateway(tb, yaml, front))
 	tb.Cleanup(func() {
 		r.stop()

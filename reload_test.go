@@ -80,20 +80,22 @@ func TestReloadKeepsBreakersAndChangesPolicy(t *testing.T) {
 }
 
 func TestReloadShowsAtOnce(t *testing.T) {
-	const force = "hystrix.command.%s.circuitBreaker.forceOpen: true\n"
-	g := newGateway(t, usersAt("", "one:80"))
-	g.SetTransport("users", answerWith(func(*http.Request) string { return "user" }))
-	wantAnswer(t, get(t, g, "/users/1"), http.StatusOK, "user")
-	run := func(context.Context) (string, error) { return "fr", nil }
-	if _, err := ribboncmd.Do(g.Context(t.Context()), ribboncmd.Key{Command: "geo", Group: "maps"}, run, nil); err != nil {
-		t.Fatal(err)
-	}
-	reload(t, g, usersAt(fmt.Sprintf(force, "users")+fmt.Sprintf(force, "geo"), "one:80"))
-	w := httptest.NewRecorder()
-	g.Management().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/actuator/health", http.NoBody))
-	if want := `"openCircuitBreakers":["maps::geo","RibbonCommand::users"]`; !strings.Contains(w.Body.String(), want) {
-		t.Errorf("health is %s, want %s", w.Body, want)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		const force = "hystrix.command.%s.circuitBreaker.forceOpen: true\n"
+		g := newGateway(t, usersAt("", "one:80"))
+		g.SetTransport("users", answerWith(func(*http.Request) string { return "user" }))
+		wantAnswer(t, get(t, g, "/users/1"), http.StatusOK, "user")
+		run := func(context.Context) (string, error) { return "fr", nil }
+		if _, err := ribboncmd.Do(g.Context(t.Context()), ribboncmd.Key{Command: "geo", Group: "maps"}, run, nil); err != nil {
+			t.Fatal(err)
+		}
+		reload(t, g, usersAt(fmt.Sprintf(force, "users")+fmt.Sprintf(force, "geo"), "one:80"))
+		w := httptest.NewRecorder()
+		g.Management().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/actuator/health", http.NoBody))
+		if want := `"openCircuitBreakers":["maps::geo","RibbonCommand::users"]`; !strings.Contains(w.Body.String(), want) {
+			t.Errorf("health is %s, want %s", w.Body, want)
+		}
+	})
 }
 
 func TestReloadKeepsStatisticsByServer(t *testing.T) {
@@ -115,7 +117,7 @@ func TestReloadKeepsStatisticsByServer(t *testing.T) {
 func TestReloadKeepsConnectionsUntilTheirSettingsChange(t *testing.T) {
 	users, books := backendtest.Start(t, says("user")), backendtest.Start(t, says("book"))
 	base := func(more string) string {
-		return usersAt("zuul.routes.books: /books/**="+books.URL()+"\n"+more, users.Addr)
+		return usersAt(patient+"zuul.routes.books: /books/**="+books.URL()+"\n"+more, users.Addr)
 	}
 	g := newGateway(t, base(""))
 	visit := func(wantUsers, wantBooks int64) {
@@ -129,9 +131,9 @@ func TestReloadKeepsConnectionsUntilTheirSettingsChange(t *testing.T) {
 	visit(1, 1)
 	reload(t, g, base("zuul.add-host-header: true\n"))
 	visit(1, 1)
-	reload(t, g, base("users.ribbon.ReadTimeout: 700\n"))
+	reload(t, g, base("users.ribbon.ReadTimeout: 70000\n"))
 	visit(2, 1)
-	reload(t, g, base("users.ribbon.ReadTimeout: 700\nzuul.host.socket-timeout-millis: 700\n"))
+	reload(t, g, base("users.ribbon.ReadTimeout: 70000\nzuul.host.socket-timeout-millis: 70000\n"))
 	visit(2, 2)
 }
 
@@ -143,7 +145,7 @@ func TestFaultyReloadChangesNothing(t *testing.T) {
 		"an unknown filter":  "gateway.filters.Baner.text: hi\n",
 		"a fallback":         "gateway.fallback.users: {status: 204, body: too much}\n",
 	}
-	g := newGateway(t, usersAt("zuul.Banner.pre.disable: true\n", old.Addr), gozer.WithFilters(banner(new(int))))
+	g := newGateway(t, usersAt(patient+"zuul.Banner.pre.disable: true\n", old.Addr), gozer.WithFilters(banner(new(int))))
 	wantAnswer(t, get(t, g, "/users/1"), http.StatusOK, "old")
 	for name, fault := range faults {
 		t.Run(name, func(t *testing.T) {
@@ -244,8 +246,8 @@ func TestRefreshWithoutASourceKeepsTheConfiguration(t *testing.T) {
 
 func TestReloadWhileServing(t *testing.T) {
 	upstream := backendtest.Start(t, says("user"))
-	settings := []string{"zuul.retryable: true\n", "users.ribbon.MaxAutoRetries: 1\n", "users.ribbon.ReadTimeout: 5s\n"}
-	g := newGateway(t, usersAt("", upstream.Addr))
+	settings := []string{"zuul.retryable: true\n", "users.ribbon.MaxAutoRetries: 1\n", "users.ribbon.ReadTimeout: 70s\n"}
+	g := newGateway(t, usersAt(patient, upstream.Addr))
 	ctx, stop := context.WithCancel(t.Context())
 	var clients sync.WaitGroup
 	for range 4 {
@@ -259,7 +261,7 @@ func TestReloadWhileServing(t *testing.T) {
 		})
 	}
 	for i := range 60 {
-		reload(t, g, usersAt(settings[i%len(settings)], upstream.Addr))
+		reload(t, g, usersAt(patient+settings[i%len(settings)], upstream.Addr))
 	}
 	stop()
 	clients.Wait()

@@ -119,13 +119,13 @@ func TestHedgeOverSockets(t *testing.T) {
 				}
 				return l, err
 			})
-			g := newGateway(t, usersAt(`
+			g := newGateway(t, usersAt(patient+`
 zuul.retryable: true
 management.server.port: -1
 server.http1.engine: `+engine+`
 gateway.resilience.users.hedge.delay: 5ms
 gateway.retry.users.budget.enabled: false
-users.ribbon: {NFLoadBalancerRuleClassName: RoundRobinRule, ReadTimeout: 30000}
+users.ribbon.NFLoadBalancerRuleClassName: RoundRobinRule
 `, silent.Addr, quick.Addr), listen)
 			r := run(t, g)
 			url := "http://" + <-address + "/users/1"

@@ -48,14 +48,16 @@ func TestRetryKeys(t *testing.T) {
 		{"a pause that is too long", "ribbon.BackoffInterval: 2s\ngateway.retry.default.max-backoff: 10s\nhystrix.command.default.execution.isolation.thread.timeoutInMilliseconds: 900\n", "a"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			g := newGateway(t, retryingYAML+tc.yaml)
-			hosts := losing(g, errLost)
-			if got := get(t, g, "/users/1"); got.Code != http.StatusBadGateway {
-				t.Errorf("status %d", got.Code)
-			}
-			if got := strings.Join(*hosts, " "); got != tc.hosts {
-				t.Errorf("attempts on %s, want %s", got, tc.hosts)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				g := newGateway(t, retryingYAML+tc.yaml)
+				hosts := losing(g, errLost)
+				if got := get(t, g, "/users/1"); got.Code != http.StatusBadGateway {
+					t.Errorf("status %d", got.Code)
+				}
+				if got := strings.Join(*hosts, " "); got != tc.hosts {
+					t.Errorf("attempts on %s, want %s", got, tc.hosts)
+				}
+			})
 		})
 	}
 }
@@ -122,7 +124,7 @@ func TestStormOverSockets(t *testing.T) {
 		b := backendtest.Start(t, backendtest.HangUp())
 		backends, addrs = append(backends, b), append(addrs, b.Addr)
 	}
-	g := newGateway(t, fmt.Sprintf("zuul.routes.users: {path: /users/**, retryable: true}\nusers.ribbon: {listOfServers: %q, MaxAutoRetries: 1, MaxAutoRetriesNextServer: 2}\n", strings.Join(addrs, ",")))
+	g := newGateway(t, patient+fmt.Sprintf("zuul.routes.users: {path: /users/**, retryable: true}\nusers.ribbon: {listOfServers: %q, MaxAutoRetries: 1, MaxAutoRetriesNextServer: 2}\n", strings.Join(addrs, ",")))
 	defer g.CloseIdle()
 	start := time.Now()
 	var wg sync.WaitGroup

@@ -102,31 +102,33 @@ hystrix.command.geo.circuitBreaker: {requestVolumeThreshold: 3, sleepWindowInMil
 }
 
 func TestOperatorForcesACircuit(t *testing.T) {
-	g := newGateway(t, "server.port: 8080")
-	ctx := g.Context(t.Context())
-	do := func() error {
-		_, err := ribboncmd.Do(ctx, ribboncmd.Key{Command: "geo"}, func(context.Context) (string, error) { return "", nil }, nil)
-		return err
-	}
-	if err := do(); err != nil {
-		t.Fatal(err)
-	}
-	order := func(state string) {
-		t.Helper()
-		body := strings.NewReader(`{"updateState":"` + state + `"}`)
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/actuator/circuitbreakers/geo", body)
-		w := httptest.NewRecorder()
-		if g.Management().ServeHTTP(w, r); w.Code != http.StatusOK {
-			t.Errorf("%d %s", w.Code, w.Body)
+	synctest.Test(t, func(t *testing.T) {
+		g := newGateway(t, "server.port: 8080")
+		ctx := g.Context(t.Context())
+		do := func() error {
+			_, err := ribboncmd.Do(ctx, ribboncmd.Key{Command: "geo"}, func(context.Context) (string, error) { return "", nil }, nil)
+			return err
 		}
-	}
-	order("FORCE_OPEN")
-	reload(t, g, "server.port: 8080")
-	if err := do(); !errors.Is(err, ribboncmd.ErrShortCircuited) {
-		t.Errorf("error is %v", err)
-	}
-	order("RESET")
-	if err := do(); err != nil {
-		t.Error(err)
-	}
+		if err := do(); err != nil {
+			t.Fatal(err)
+		}
+		order := func(state string) {
+			t.Helper()
+			body := strings.NewReader(`{"updateState":"` + state + `"}`)
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/actuator/circuitbreakers/geo", body)
+			w := httptest.NewRecorder()
+			if g.Management().ServeHTTP(w, r); w.Code != http.StatusOK {
+				t.Errorf("%d %s", w.Code, w.Body)
+			}
+		}
+		order("FORCE_OPEN")
+		reload(t, g, "server.port: 8080")
+		if err := do(); !errors.Is(err, ribboncmd.ErrShortCircuited) {
+			t.Errorf("error is %v", err)
+		}
+		order("RESET")
+		if err := do(); err != nil {
+			t.Error(err)
+		}
+	})
 }

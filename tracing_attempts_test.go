@@ -67,7 +67,7 @@ func TestErrorTypeIsThatOfTheLastAttempt(t *testing.T) {
 		"dead servers":     {"127.0.0.1:1,127.0.0.2:1", "", "connect", 2},
 		"one, tried again": {"127.0.0.1:1", ", MaxAutoRetries: 1, MaxAutoRetriesNextServer: 0", "connect", 2},
 		"slow servers":     {silent + "," + silent, ", ReadTimeout: 20", "timeout", 2},
-		"no TLS is spoken": {silent + "," + silent, ", IsSecure: true, ReadTimeout: 20, ConnectTimeout: 20", "tls", 2},
+		"no TLS is spoken": {silent + "," + silent, ", IsSecure: true", "tls", 2},
 		"broken, retried":  {backendtest.Start(t, backendtest.Reset()).Addr, ", MaxAutoRetries: 1, MaxAutoRetriesNextServer: 0", "broken", 2},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -104,7 +104,10 @@ func TestBodyThatBreaksOffOnTheSpans(t *testing.T) {
 	})
 	upstream := backendtest.Start(t, answers).Addr
 	for _, route := range []string{"users", "away"} {
-		for target, want := range map[string]struct{ root, attempt string }{"/cut": {"broken", "broken"}, "/silent": {"client_gone", ""}} {
+		for target, want := range map[string]struct {
+			read          int // so many bytes the client waits for
+			root, attempt string
+		}{"/cut": {100, "broken", "broken"}, "/silent": {5, "client_gone", ""}} {
 			t.Run(route+target, func(t *testing.T) {
 				g := tracing(t, usersAt(allSampled, upstream)+"zuul.routes.away: {path: /away/**, url: \"http://"+upstream+"\"}\n")
 				conn := connect(t, strings.TrimPrefix(g.url, "http://"))
@@ -113,10 +116,10 @@ func TestBodyThatBreaksOffOnTheSpans(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				_, _ = io.ReadAtLeast(res.Body, make([]byte, 100), 5) // then it breaks off, or we do
+				_, _ = io.ReadAtLeast(res.Body, make([]byte, 100), want.read) // then it has broken off, or we do
 				conn.Close()
 				res.Body.Close()
-				otlptest.Eventually(t, func() bool { return gozer.TraceStats(g.Gateway).Waiting == 2 })
+				g.awaitEnded(t, 2)
 				g.finish()
 				spans := g.collector.Await(t, 2)
 				root, attempt := otlptest.Only(t, spans, "server"), otlptest.Only(t, spans, "client")
@@ -259,7 +262,7 @@ func TestSpanOfATunnel(t *testing.T) {
 		t.Errorf("%+v while the tunnel is open", n)
 	}
 	conn.Close()
-	otlptest.Eventually(t, func() bool { return gozer.TraceStats(g.Gateway).Waiting == 2 })
+	g.awaitEnded(t, 2)
 	g.finish()
 	spans := g.collector.Await(t, 2)
 	if root := otlptest.Only(t, spans, "server"); root.Attributes["http.response.status_code"] != "101" || root.Failed {

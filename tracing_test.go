@@ -49,7 +49,7 @@ func serving(tb testing.TB, yaml string, opts ...gozer.Option) (g *gozer.Gateway
 	tb.Helper()
 	l := loopback(tb)
 	front := gozer.WithListen(func(context.Context, string) (net.Listener, error) { return l, nil })
-	g = newGateway(tb, yaml, append(opts, front)...)
+	g = newGateway(tb, patient+yaml, append(opts, front)...)
 	r := run(tb, g)
 	return g, "http://" + l.Addr().String(), func() {
 		tb.Helper()
@@ -64,6 +64,15 @@ func serving(tb testing.TB, yaml string, opts ...gozer.Option) (g *gozer.Gateway
 func (g *traced) ask(tb testing.TB, path string, headers ...string) (status int, body string) {
 	tb.Helper()
 	return fetch(tb, g.url+path, headers...)
+}
+
+// awaitEnded waits until so many spans have ended, sent or not.
+func (g *traced) awaitEnded(tb testing.TB, spans int64) {
+	tb.Helper()
+	otlptest.Eventually(tb, func() bool {
+		s := gozer.TraceStats(g.Gateway)
+		return s.Waiting+s.Exported == spans
+	})
 }
 
 func fetch(tb testing.TB, url string, headers ...string) (status int, body string) {

@@ -40,7 +40,7 @@ func serveH2C(t *testing.T) (addr string, connections *atomic.Int64) {
 func TestProtocolsOfUpstreams(t *testing.T) {
 	h2, opened := serveH2C(t)
 	h1 := backendtest.Start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.Proto) }))
-	routes := `
+	routes := patient + `
 zuul.routes:
   modern: /modern/**
   old: /old/**

@@ -26,7 +26,7 @@ func TestReloadWithBrokenCertificates(t *testing.T) {
 	defer upstream.Close()
 	authorities := ca.Write()
 	yaml := func(file string) string {
-		return usersAt(fmt.Sprintf("gateway.tls: {users: {trust-certificate: %q}}\n", file), upstream.URL)
+		return usersAt(patient+fmt.Sprintf("gateway.tls: {users: {trust-certificate: %q}}\n", file), upstream.URL)
 	}
 	logger, lines := messages(16)
 	g := newGateway(t, yaml(authorities), gozer.WithLogger(logger))
