@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -14,12 +13,14 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/gozer-gateway/gozer"
 	"github.com/gozer-gateway/gozer/filters"
+	"github.com/gozer-gateway/gozer/internal/memhttp"
 	"github.com/gozer-gateway/gozer/internal/race"
 )
 
@@ -335,44 +336,46 @@ func TestLoggersEndpoint(t *testing.T) {
 
 func TestScrapersThatHang(t *testing.T) {
 	t.Run("one that does not read loses its place", func(t *testing.T) {
-		ended := make(chan struct{})
-		served := httptest.NewServer(gozer.Within(50*time.Millisecond, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			defer close(ended)
-			for chunk := make([]byte, 1<<16); ; {
-				if _, err := w.Write(chunk); err != nil {
-					return
+		synctest.Test(t, func(t *testing.T) {
+			ended := make(chan struct{})
+			network := memhttp.NewNetwork()
+			network.Serve(t, "scraped:80", gozer.Within(time.Minute, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				defer close(ended)
+				for chunk := make([]byte, 1<<16); ; {
+					if _, err := w.Write(chunk); err != nil {
+						return
+					}
 				}
+			})))
+			conn, err := network.Dial(t.Context(), "", "scraped:80")
+			if err != nil {
+				t.Fatal(err)
 			}
-		})))
-		defer served.Close()
-		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", served.Listener.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = conn.Close() }()
-		if _, err = io.WriteString(conn, "GET / HTTP/1.1\r\nHost: a\r\n\r\n"); err != nil {
-			t.Fatal(err)
-		}
-		<-ended
+			defer conn.Close()
+			if _, err = io.WriteString(conn, "GET / HTTP/1.1\r\nHost: a\r\n\r\n"); err != nil {
+				t.Fatal(err)
+			}
+			<-ended
+		})
 	})
 	t.Run("the next answer on a connection has its own time", func(t *testing.T) {
-		const patience = 500 * time.Millisecond
-		mux := http.NewServeMux()
-		mux.Handle("/scrape", gozer.Within(patience, http.NotFoundHandler()))
-		mux.HandleFunc("/", func(http.ResponseWriter, *http.Request) { <-time.After(3 * patience) })
-		served := httptest.NewServer(mux)
-		defer served.Close()
-		for _, path := range []string{"/scrape", "/"} {
-			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, served.URL+path, http.NoBody) // is not repeated
-			if err != nil {
-				t.Fatal(err)
+		synctest.Test(t, func(t *testing.T) {
+			mux := http.NewServeMux()
+			mux.Handle("/scrape", gozer.Within(time.Minute, http.NotFoundHandler()))
+			mux.HandleFunc("/", func(http.ResponseWriter, *http.Request) { <-time.After(3 * time.Minute) })
+			client, url := memhttp.NewClient(t, mux)
+			for _, path := range []string{"/scrape", "/"} {
+				req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+path, http.NoBody) // is not repeated
+				if err != nil {
+					t.Fatal(err)
+				}
+				res, err := client.Do(req)
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, _ = io.Copy(io.Discard, res.Body)
+				_ = res.Body.Close()
 			}
-			res, err := served.Client().Do(req)
-			if err != nil {
-				t.Fatal(err)
-			}
-			_, _ = io.Copy(io.Discard, res.Body)
-			_ = res.Body.Close()
-		}
+		})
 	})
 }
