@@ -5,13 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"time"
 
 	"github.com/gozer-gateway/gozer/internal/tlsout"
 )
-
-// healthPatience is how long the health command waits for an answer.
-const healthPatience = 3 * time.Second
 
 // health is the command "gateway health": the container's health check, for
 // images that have no curl.
@@ -31,7 +27,7 @@ func (c *command) health(ctx context.Context, args []string) int {
 	}
 	security := files.Config()
 	security.ServerName = *name
-	ctx, cancel := context.WithTimeout(ctx, healthPatience)
+	ctx, cancel := context.WithTimeout(ctx, newOptions(c.options).healthPatience)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, *target, http.NoBody)
 	if err != nil {

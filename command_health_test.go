@@ -5,6 +5,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gozer-gateway/gozer"
 	"github.com/gozer-gateway/gozer/internal/certtest"
@@ -43,7 +44,7 @@ func TestHealthOverTLS(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out, errOut strings.Builder
-			if code := gozer.Execute(t.Context(), &out, &errOut, append([]string{"health"}, row.args...)); code != row.code {
+			if code := gozer.Execute(t.Context(), &out, &errOut, append([]string{"health"}, row.args...), gozer.WithHealthPatience(time.Minute)); code != row.code {
 				t.Errorf("code %d, want %d", code, row.code)
 			}
 			wantPart(t, "standard output", out.String(), row.out)

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/gozer-gateway/gozer"
 	"github.com/gozer-gateway/gozer/internal/backendtest"
@@ -38,8 +39,6 @@ func TestCommandLine(t *testing.T) {
 	pair := []string{"--set", "server.ssl.certificate=" + certificate, "--set", "server.ssl.certificate-private-key=" + key}
 	healthy := backendtest.Start(t, says("{}"))
 	ill := backendtest.Start(t, backendtest.Answer(http.StatusServiceUnavailable, "{}"))
-	dead := backendtest.Start(t, says("{}"))
-	dead.Kill()
 	tests := []struct {
 		name     string
 		args     []string
@@ -99,14 +98,14 @@ func TestCommandLine(t *testing.T) {
 		{"run by name", []string{"run", "--config", bad}, 1, "", "server.prot"},
 		{"health", []string{"health", "--url", healthy.URL()}, 0, "200 OK", ""},
 		{"ill health", []string{"health", "--url", ill.URL()}, 1, "503 Service Unavailable", ""},
-		{"health of nobody", []string{"health", "--url", dead.URL()}, 1, "", "connection refused"},
+		{"health of nobody", []string{"health", "--url", "http://127.0.0.1:1"}, 1, "", "connection refused"},
 		{"health of nonsense", []string{"health", "--url", "http://%"}, 1, "", "invalid URL"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var out, errOut strings.Builder
 			code := gozer.Execute(t.Context(), &out, &errOut, tt.args,
-				gozer.WithVersion("1.2.3"), gozer.WithFilters(banner(new(int))), gozer.WithListen(neverListen(t)))
+				gozer.WithVersion("1.2.3"), gozer.WithFilters(banner(new(int))), gozer.WithListen(neverListen(t)), gozer.WithHealthPatience(time.Minute))
 			if code != tt.code {
 				t.Errorf("code %d, want %d", code, tt.code)
 			}

@@ -27,6 +27,11 @@ func Execute(ctx context.Context, out, errOut io.Writer, args []string, opts ...
 // WithLevel gives the level that follows logging.level.root.
 func WithLevel(l *slog.LevelVar) Option { return withLevel(l) }
 
+// WithHealthPatience is how long the health command waits for an answer.
+func WithHealthPatience(d time.Duration) Option {
+	return func(o *options) { o.healthPatience = d }
+}
+
 // UntilSignal is what Main does with signals.
 func UntilSignal(ctx context.Context, signals <-chan os.Signal, exit func(code int)) context.Context {
 	return untilSignal(ctx, signals, exit)

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"runtime/debug"
+	"time"
 
 	"github.com/gorilla/mux"
 
@@ -46,6 +47,8 @@ type options struct {
 	listen func(ctx context.Context, address string) (net.Listener, error)
 
 	dialRegistry func(ctx context.Context, network, address string) (net.Conn, error) // nil: TCP
+
+	healthPatience time.Duration // for the answer to the health command
 }
 
 type serviceFallback struct {
@@ -182,6 +185,7 @@ func newOptions(opts []Option) options {
 		logger: slog.Default(), accessLog: os.Stdout, version: buildVersion(), listen: listenTCP, opened: func(*Gateway, net.Addr, net.Addr) {},
 		rules: map[string]func() lb.Rule{}, pings: map[string]lb.Ping{}, listFilters: map[string]func() lb.ListFilter{},
 		serverLists: map[string]func(string) lb.ServerList{}, retryHandlers: map[string]lb.RetryHandler{},
+		healthPatience: 3 * time.Second,
 	}
 	for _, set := range opts {
 		set(&o)
