@@ -22,7 +22,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type files struct {
 	tb     testing.TB
 	dir    string
-	loads  chan string // the content of "file" at each load, "" for none
+	loads  chan watch.Sum // of "file" at each load
 	signal chan struct{}
 
 	mu       sync.Mutex
@@ -35,7 +35,7 @@ const patience = 20 * time.Second
 
 func begin(t *testing.T, s watch.Settings, prepare func(dir string)) *files {
 	t.Helper()
-	f := &files{tb: t, dir: t.TempDir(), loads: make(chan string, 100), signal: make(chan struct{}, 1), settings: s}
+	f := &files{tb: t, dir: t.TempDir(), loads: make(chan watch.Sum, 100), signal: make(chan struct{}, 1), settings: s}
 	prepare(f.dir)
 	text, _ := os.ReadFile(f.path())
 	f.loaded = watch.Sums{f.path(): sumOf(text)}
@@ -66,38 +66,41 @@ func (f *files) load(_ context.Context, found watch.Sums) {
 	f.mu.Lock()
 	f.loaded = found
 	f.mu.Unlock()
-	text, _ := os.ReadFile(f.path())
-	f.loads <- string(text)
+	f.loads <- found[f.path()]
 }
 
-// want waits for a load. On a busy machine the moment between two steps of a change may
-// be long enough to be taken for its end: what was empty or absent then does not count.
+// want waits for the load of a text, "" for none. On a busy machine the moment between two
+// steps of a change may be long enough to be taken for its end: what was empty or absent
+// then does not count.
 func (f *files) want(text string) {
 	f.tb.Helper()
-	late := time.After(patience)
-	for {
-		select {
-		case got := <-f.loads:
-			if got == "" && text != "" {
-				continue
-			}
-			if got != text {
-				f.tb.Errorf("loaded %q, want %q", got, text)
-			}
-			return
-		case <-late:
-			f.tb.Fatalf("%q was never loaded", text)
-		}
+	nothing := func(s watch.Sum) bool { return s == sumOf(nil) || s == sumOf([]byte{}) }
+	got := f.next()
+	for nothing(got) && text != "" {
+		got = f.next()
+	}
+	if text != "" && got != sumOf([]byte(text)) || text == "" && !nothing(got) {
+		f.tb.Errorf("something else was loaded than %q", text)
+	}
+}
+
+// next waits for a load.
+func (f *files) next() watch.Sum {
+	f.tb.Helper()
+	select {
+	case got := <-f.loads:
+		return got
+	case <-time.After(patience):
+		f.tb.Fatal("nothing is loaded")
+		return watch.Sum{}
 	}
 }
 
 // still fails the test if there was a load that nobody has asked for.
 func (f *files) still() {
 	f.tb.Helper()
-	select {
-	case got := <-f.loads:
-		f.tb.Errorf("%q was loaded", got)
-	default:
+	if n := len(f.loads); n > 0 {
+		f.tb.Errorf("%d more loads", n)
 	}
 }
 
@@ -236,7 +239,11 @@ func TestSameContent(t *testing.T) {
 	t.Parallel()
 	f := begin(t, fast(), plain(t))
 	for range 5 {
-		write(t, f.path(), "1")
+		file, err := os.OpenFile(f.path(), os.O_WRONLY, 0) // without a moment in which it is empty
+		must(t, err)
+		_, err = file.WriteString("1")
+		must(t, err)
+		must(t, file.Close())
 		must(t, os.Chtimes(f.path(), time.Time{}, time.Now()))
 	}
 	write(t, filepath.Join(f.dir, "conf", "other"), "x")
@@ -248,21 +255,31 @@ func TestSameContent(t *testing.T) {
 // C202: half of a file is not loaded while the rest is being written.
 func TestHalfWritten(t *testing.T) {
 	t.Parallel()
-	f := begin(t, watch.Settings{Delay: 2 * time.Second}, plain(t))
-	file, err := os.OpenFile(f.path(), os.O_WRONLY|os.O_TRUNC, 0)
-	must(t, err)
+	const delay = 2 * time.Second
+	f := begin(t, watch.Settings{Delay: delay}, plain(t))
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
+	begun := time.Now()
+	last, rests := begun, 0 // a writer that is kept from its work for so long seems to have ended
+	file, err := os.OpenFile(f.path(), os.O_WRONLY|os.O_TRUNC, 0)
+	must(t, err)
 	var text strings.Builder
-	for range 120 { // longer than the delay
+	for ; time.Since(begun) < delay+delay/5; <-tick.C {
+		now := time.Now()
 		_, err := file.WriteString("x")
 		must(t, err)
 		text.WriteString("x")
-		<-tick.C
-		f.still()
+		if time.Since(last) >= delay {
+			begun, rests = now, rests+1
+		}
+		last = now
 	}
 	must(t, file.Close())
-	f.want(text.String())
+	for ; f.next() != sumOf([]byte(text.String())); rests-- {
+		if rests == 0 {
+			t.Fatal("a part was loaded")
+		}
+	}
 }
 
 // Files that change on and on are loaded all the same.
