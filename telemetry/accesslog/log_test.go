@@ -1,6 +1,7 @@
 package accesslog_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -9,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -25,8 +27,9 @@ import (
 // written gives the lines of requests, as they get to their destination.
 func written(t *testing.T, s accesslog.Settings, tell func(*accesslog.Log)) []string {
 	t.Helper()
-	var out strings.Builder
-	w := accesslog.NewWriter(&out, slog.New(slog.DiscardHandler))
+	out := &complete{whole: make(chan struct{})}
+	w := accesslog.NewWriter(out, slog.New(slog.DiscardHandler))
+	out.lines = w.Lines
 	w.Configure(accesslog.Destination{Buffer: 1 << 30, Interval: time.Hour})
 	if s.MaxField == 0 {
 		s.MaxField = 2048
@@ -36,10 +39,28 @@ func written(t *testing.T, s accesslog.Settings, tell func(*accesslog.Log)) []st
 		t.Fatal(err)
 	}
 	tell(l)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	w.Run(ctx)
-	return strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+	ctx, stop := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { w.Run(ctx) })
+	<-out.whole // without waiting for it the end would wait a second, in which a busy machine may do nothing
+	stop()
+	running.Wait()
+	return strings.Split(strings.TrimSuffix(out.text.String(), "\n"), "\n")
+}
+
+// complete is a destination that tells when it has all lines.
+type complete struct {
+	text  strings.Builder
+	lines func() int64 // that were handed over
+	taken int64
+	whole chan struct{}
+}
+
+func (c *complete) Write(p []byte) (int, error) {
+	if c.taken += int64(bytes.Count(p, []byte("\n"))); c.taken == c.lines() {
+		defer close(c.whole)
+	}
+	return c.text.Write(p)
 }
 
 func oneLine(t *testing.T, s accesslog.Settings, tell func(*accesslog.Log)) string {
