@@ -79,7 +79,7 @@ func readWrk(text string) (outcome, error) {
 	return o, nil
 }
 
-// ownLoop is closedLoop without wrk.
+// ownLoop is closedLoop without wrk. However short the span, each client sends a request.
 func ownLoop(ctx context.Context, addr string, r request, conns int, span time.Duration) (outcome, error) {
 	clients, err := dialMany(ctx, addr, conns, r)
 	defer closeAll(clients)
@@ -95,7 +95,7 @@ func ownLoop(ctx context.Context, addr string, r request, conns int, span time.D
 	)
 	for i, c := range clients {
 		workers.Go(func() {
-			for now := time.Now(); now.Before(end) && ctx.Err() == nil; {
+			for now, more := time.Now(), true; more; more = now.Before(end) && ctx.Err() == nil {
 				if c.exchange(r) != nil {
 					failed[i]++
 					return
