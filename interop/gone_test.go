@@ -113,6 +113,7 @@ func startGone(t *testing.T, root string, push bool) *gone {
 	cfg, report := config.Parse("gateway.yaml", []byte(`
 server: {port: 0, address: 127.0.0.1}
 management.server.port: -1
+ribbon: {ConnectTimeout: 20000, ReadTimeout: 20000}
 zuul.retryable: true
 eureka.client:
   service-url.defaultZone: "`+root+`"

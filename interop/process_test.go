@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -110,16 +111,21 @@ func (p *process) stop() {
 	<-p.exited
 }
 
-// free finds a port that nobody listens on.
+// free finds a port that nobody listens on. It is below those from which systems connect:
+// whoever calls such a one until somebody listens there may be connected to itself.
 func free(t *testing.T) int {
 	t.Helper()
+	const low, high, attempts = 10000, 20000, 100
 	var config net.ListenConfig
-	l, err := config.Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range attempts {
+		port := low + rand.IntN(high-low)
+		if l, err := config.Listen(t.Context(), "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))); err == nil {
+			l.Close()
+			return port
+		}
 	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+	t.Fatal("no port is free")
+	return 0
 }
 
 // eventually waits until something holds.
