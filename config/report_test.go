@@ -2,12 +2,10 @@ package config_test
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -85,20 +83,4 @@ func TestFiles(t *testing.T) {
 			t.Error(report)
 		}
 	})
-}
-
-// TestManyRoutes takes a second; it would take minutes if anything compared every route
-// with every other.
-func TestManyRoutes(t *testing.T) {
-	const routes = 10_000
-	var yaml strings.Builder
-	yaml.WriteString("zuul:\n  routes:\n")
-	for i := range routes {
-		fmt.Fprintf(&yaml, "    r%d: {path: /r%d/**, url: \"http://h/x\", retryable: true}\n", i, i)
-	}
-	begin := time.Now()
-	c, report := config.Parse("f", []byte(yaml.String()), config.Options{})
-	if took := time.Since(begin); report.Err() != nil || len(c.Zuul.Routes) != routes || took > 20*time.Second {
-		t.Errorf("%d routes in %s: %v", len(c.Zuul.Routes), took, report.Err())
-	}
 }
