@@ -75,7 +75,7 @@ func newServerConn(base context.Context, s *Server, conn net.Conn, remote net.Ad
 
 // serve answers requests until the connection ends.
 func (c *serverConn) serve() {
-	c.reading.keep(phaseNew, c.server.firstWait())
+	c.startFirstWait()
 	if !c.shakeHands() {
 		c.leave()
 		return

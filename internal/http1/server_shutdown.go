@@ -62,11 +62,12 @@ func (s *Server) expireIdle() {
 	moment := s.clock.after(lastMoment)
 	for _, c := range s.connections() {
 		state := c.reading.state.Load()
-		switch waiting, until := unpackVigil(state); {
-		case waiting == phaseIdle, waiting == phaseWake, waiting == phaseDoze:
+		switch waiting, _ := unpackVigil(state); waiting {
+		case phaseIdle, phaseWake, phaseDoze:
 			c.expireReading(state)
-		case waiting == phaseNew && (until == 0 || until > moment):
-			c.reading.replace(state, phaseNew, moment)
+		case phaseNew:
+			c.hurry(state, moment)
+		default:
 		}
 	}
 }
@@ -74,12 +75,21 @@ func (s *Server) expireIdle() {
 // lastMoment is what a client that has just connected gets at Shutdown.
 const lastMoment = 500 * time.Millisecond
 
-// firstWait is until when the first byte must have come on a new connection.
-func (s *Server) firstWait() uint64 {
-	if s.evict.Load() { // it was accepted, or introduced, late
-		return s.clock.after(lastMoment)
+// startFirstWait begins the wait for the first byte on a new connection. It looks for a
+// Shutdown only then: one that comes later finds the wait.
+func (c *serverConn) startFirstWait() {
+	clock := &c.server.clock
+	c.reading.keep(phaseNew, clock.after(c.server.HeaderTimeout))
+	if c.server.evict.Load() {
+		c.hurry(c.reading.state.Load(), clock.after(lastMoment))
 	}
-	return s.clock.after(s.HeaderTimeout)
+}
+
+// hurry lets a wait for the first byte end at a tick, if it would last longer.
+func (c *serverConn) hurry(state, moment uint64) {
+	if waiting, until := unpackVigil(state); waiting == phaseNew && (until == 0 || until > moment) {
+		c.reading.replace(state, phaseNew, moment)
+	}
 }
 
 // InFlight counts the open connections, hijacked ones excepted, the requests that
