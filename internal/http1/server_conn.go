@@ -157,12 +157,16 @@ func (c *serverConn) refuse(err error) {
 	}
 }
 
+// turnAwayTime bounds the answer to a connection that there is no room for. A socket takes it
+// at once, so it is long: the answer must not be lost because this process was held up.
+const turnAwayTime = 5 * time.Second
+
 // turnAway answers a connection that there is no room for. Nothing has been
 // read from it, and nothing will be.
 func (c *serverConn) turnAway() {
 	c.server.log.Debug("too many connections", "client", c.remote)
 	defer func() { _ = c.conn.Close() }()
-	_ = c.conn.SetDeadline(time.Now().Add(tick)) // fails on a closed connection
+	_ = c.conn.SetDeadline(time.Now().Add(turnAwayTime)) // fails on a closed connection
 	if _, secure := c.conn.(*tls.Conn); !secure {
 		c.work = newWork(c)
 		_ = c.out.refuse(c.refusal(&Error{http.StatusServiceUnavailable, "too many connections"})) // best effort
