@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -19,7 +20,6 @@ import (
 	"github.com/gozer-gateway/gozer/internal/http1"
 	"github.com/gozer-gateway/gozer/internal/upstream"
 	"github.com/gozer-gateway/gozer/lb"
-	"github.com/gozer-gateway/gozer/ribboncmd"
 )
 
 // way is one of the two kinds of route that lead to a server.
@@ -36,7 +36,7 @@ func (s single) Service(string) *route.Service { return s.service }
 // ways lead to the server at addr over real connections.
 func ways(t *testing.T, addr string) []way {
 	t.Helper()
-	transport := upstream.New(http1.TransportSettings{})
+	transport := upstream.New(http1.TransportSettings{ConnectTimeout: time.Minute, ReadTimeout: time.Minute})
 	t.Cleanup(transport.CloseIdle)
 	server, err := lb.ParseServer(addr)
 	if err != nil {
@@ -45,7 +45,7 @@ func ways(t *testing.T, addr string) []way {
 	balancer := lb.NewBalancer("up", lb.BalancerSettings{})
 	balancer.SetServers([]lb.Server{server})
 	service := &route.Service{
-		Command: ribboncmd.New(nil).Command("up", ribboncmd.DefaultSettings(), nil),
+		Command: command("up"),
 		Balance: &lb.Command{Balancer: balancer, Transport: transport, Retry: lb.DefaultRetryPolicy()},
 	}
 	return []way{
@@ -280,7 +280,7 @@ func TestLoadBalancerKeyReachesTheRule(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := &wire{}
 			service := &route.Service{
-				Command: ribboncmd.New(nil).Command("users", ribboncmd.DefaultSettings(), nil),
+				Command: command("users"),
 				Balance: &lb.Command{Balancer: balancer, Transport: w},
 			}
 			c := filtertest.New(t, "GET /x", filtertest.Header("X-Canary-Test", tc.header))

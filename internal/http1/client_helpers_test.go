@@ -1,6 +1,7 @@
 package http1_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -16,9 +17,12 @@ import (
 
 const okReply = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
+// newTransport waits longer than anything should take, unless the settings say otherwise.
 func newTransport(tb testing.TB, s http1.TransportSettings) *http1.Transport {
 	tb.Helper()
+	s.ConnectTimeout, s.ReadTimeout = cmp.Or(s.ConnectTimeout, time.Minute), cmp.Or(s.ReadTimeout, time.Minute)
 	transport := http1.NewTransport(s)
+	transport.AwaitLastWrites(time.Minute)
 	tb.Cleanup(transport.CloseIdle)
 	return transport
 }

@@ -100,7 +100,7 @@ func TestBrokenMoves(t *testing.T) {
 		read    error // nil: it is the client that fails
 	}{
 		{"M43 server cuts the body", 300_000, 0, func(*net.TCPConn, *peer) {}, io.ErrUnexpectedEOF},
-		{"server pauses", 300_000, time.Second, func(*net.TCPConn, *peer) {}, http1.ErrReadTimeout},
+		{"server pauses", 300_000, 2500 * time.Millisecond, func(*net.TCPConn, *peer) {}, http1.ErrReadTimeout},
 		{"client has gone", 1 << 20, 0, func(_ *net.TCPConn, far *peer) { _ = far.SetLinger(0); far.Close() }, nil},
 		{"client stalls", 64 << 20, time.Minute, func(near *net.TCPConn, _ *peer) { _ = near.SetWriteDeadline(time.Now().Add(50 * time.Millisecond)) }, nil},
 	}

@@ -153,7 +153,7 @@ func TestPlaces(t *testing.T) {
 		}
 	}))
 	other := backendtest.Start(t, backendtest.Answer(200, "ok"))
-	transport := newTransport(t, http1.TransportSettings{MaxPerHost: 2, MaxTotal: 3, AcquireTimeout: 2 * time.Second, ReadTimeout: 10 * time.Second})
+	transport := newTransport(t, http1.TransportSettings{MaxPerHost: 2, MaxTotal: 3, AcquireTimeout: 3 * time.Second})
 	answers := make(chan answer, 20)
 	for range cap(answers) {
 		go func() { answers <- fetch(t, transport, "GET", slow.URL()) }()

@@ -2,6 +2,7 @@ package http1_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/gozer-gateway/gozer/internal/backendtest"
 	"github.com/gozer-gateway/gozer/internal/http1"
@@ -11,6 +12,7 @@ func TestTransport(t *testing.T) {
 	backendtest.TransportSuite{
 		New: func(s backendtest.TransportSettings) backendtest.Transport {
 			return http1.NewTransport(http1.TransportSettings{
+				ConnectTimeout: time.Minute,
 				ReadTimeout:    s.ReadTimeout,
 				AcquireTimeout: s.AcquireTimeout,
 				MaxTotal:       s.MaxTotal,

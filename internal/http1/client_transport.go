@@ -21,6 +21,7 @@ type Transport struct {
 	buffers     *buffers
 	limits      Limits // of responses
 	readTimeout time.Duration
+	lastWrite   time.Duration
 }
 
 var _ http.RoundTripper = (*Transport)(nil)
@@ -34,6 +35,7 @@ func NewTransport(s TransportSettings) *Transport {
 		buffers:     newBuffers(),
 		limits:      Limits{HeaderBytes: int(s.MaxHeaderBytes), Headers: maxResponseFields}.withDefaults(),
 		readTimeout: s.ReadTimeout,
+		lastWrite:   lastWrite,
 	}
 }
 

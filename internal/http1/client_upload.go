@@ -27,6 +27,7 @@ type upload struct {
 	ctx      context.Context //nolint:containedctx // of the request
 	conn     *clientConn
 	patience time.Duration // with the server
+	farewell time.Duration // with the last write, when the response is complete
 	body     io.ReadCloser
 	left     int64 // -1 if chunked
 	trailer  http.Header
@@ -47,6 +48,7 @@ func startUpload(x *trip) *upload {
 		ctx:      x.ctx,
 		conn:     x.conn,
 		patience: x.transport.readTimeout,
+		farewell: x.transport.lastWrite,
 		body:     x.req.Body,
 		left:     x.req.ContentLength,
 		trailer:  x.req.Trailer,
@@ -220,7 +222,7 @@ func (u *upload) finished() bool {
 		return true
 	}
 	if u.last.Load() {
-		timer := time.NewTimer(lastWrite)
+		timer := time.NewTimer(u.farewell)
 		defer timer.Stop()
 		select {
 		case <-u.done:

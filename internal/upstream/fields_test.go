@@ -4,16 +4,22 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gozer-gateway/gozer/internal/backendtest"
 	"github.com/gozer-gateway/gozer/internal/http1"
 	"github.com/gozer-gateway/gozer/internal/upstream"
 )
 
+// patient are settings that wait longer than anything should take.
+func patient() http1.TransportSettings {
+	return http1.TransportSettings{ConnectTimeout: time.Minute, ReadTimeout: time.Minute}
+}
+
 func ask(t *testing.T, header http.Header, answer string) (sent string, err error) {
 	t.Helper()
 	raw := backendtest.StartRaw(t, backendtest.Step{Await: "\r\n\r\n", Reply: answer})
-	transport := upstream.New(http1.TransportSettings{})
+	transport := upstream.New(patient())
 	t.Cleanup(transport.CloseIdle)
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+raw.Addr, http.NoBody)
 	if err != nil {

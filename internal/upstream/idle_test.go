@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/gozer-gateway/gozer/internal/backendtest"
-	"github.com/gozer-gateway/gozer/internal/http1"
 	"github.com/gozer-gateway/gozer/internal/upstream"
 )
 
@@ -21,7 +20,7 @@ func TestConnectionClosedWhileIdle(t *testing.T) {
 		}
 		w.Write(body)
 	}))
-	transport := upstream.New(http1.TransportSettings{})
+	transport := upstream.New(patient())
 	t.Cleanup(transport.CloseIdle)
 	for n := range 100 {
 		body := strings.Repeat("x", n%3*5000)
@@ -47,7 +46,7 @@ func TestConnectionClosedWhileIdle(t *testing.T) {
 // The far end of a tunnel learns that no more comes, and may still answer.
 func TestTunnelEndsInOneDirection(t *testing.T) {
 	raw := backendtest.StartRaw(t, backendtest.Step{Reply: "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n"})
-	transport := upstream.New(http1.TransportSettings{})
+	transport := upstream.New(patient())
 	t.Cleanup(transport.CloseIdle)
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+raw.Addr, http.NoBody)
 	if err != nil {

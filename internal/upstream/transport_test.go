@@ -2,6 +2,7 @@ package upstream_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/gozer-gateway/gozer/internal/backendtest"
 	"github.com/gozer-gateway/gozer/internal/http1"
@@ -12,6 +13,7 @@ func TestTransport(t *testing.T) {
 	backendtest.TransportSuite{
 		New: func(s backendtest.TransportSettings) backendtest.Transport {
 			return upstream.New(http1.TransportSettings{
+				ConnectTimeout: time.Minute,
 				ReadTimeout:    s.ReadTimeout,
 				AcquireTimeout: s.AcquireTimeout,
 				MaxTotal:       s.MaxTotal,
