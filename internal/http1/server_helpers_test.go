@@ -24,11 +24,11 @@ type engine interface {
 // serving starts a server on a loopback address and returns that.
 func serving(tb testing.TB, s engine) string {
 	tb.Helper()
-	var lc net.ListenConfig
-	l, err := lc.Listen(tb.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		tb.Fatal(err)
-	}
+	return servingOn(tb, s, listen(tb).l)
+}
+
+func servingOn(tb testing.TB, s engine, l net.Listener) string {
+	tb.Helper()
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
 	tb.Cleanup(func() {

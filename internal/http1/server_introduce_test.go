@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gozer-gateway/gozer/internal/http1"
@@ -24,7 +25,7 @@ type behindBalancer struct {
 
 func (b behindBalancer) Serve(l net.Listener) error {
 	l = proxyproto.Listen(l, proxyproto.Settings{
-		Trusted: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, HeaderTimeout: 20 * time.Second,
+		Trusted: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("192.0.2.0/24")}, HeaderTimeout: 20 * time.Second,
 	})
 	if b.config != nil {
 		l = tls.NewListener(l, b.config)
@@ -144,25 +145,26 @@ func TestServerCountsTheUnknown(t *testing.T) {
 }
 
 func TestShutdownWaitsForTheUnknown(t *testing.T) {
-	s := &http1.Server{Handler: http.HandlerFunc(whose)}
-	addr := serving(t, behindBalancer{engine: s})
-	c := dialRaw(t, addr)
-	c.send("PROXY TCP4 ")
-	exchange(t, addr, introduction+lastGet) // which has been accepted later
-	brief, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	if err := s.Shutdown(brief); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("Shutdown does not wait: %v", err)
-	}
-	done := make(chan error)
-	go func() { done <- s.Shutdown(t.Context()) }()
-	c.send("203.0.113.9 10.0.0.1 8080 80\r\n" + get)
-	if got := c.rest(); statuses(got) != "200" {
-		t.Errorf("received %q", got)
-	}
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		s := &http1.Server{Handler: http.HandlerFunc(whose)}
+		conn := pipeTo(t, behindBalancer{engine: s})
+		sendTo(t, conn, "PROXY TCP4 ")
+		brief, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := s.Shutdown(brief); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Shutdown does not wait: %v", err)
+		}
+		done := make(chan error, 1)
+		go func() { done <- s.Shutdown(t.Context()) }()
+		sendTo(t, conn, "203.0.113.9 10.0.0.1 8080 80\r\n")
+		sendTo(t, conn, get)
+		if got, err := io.ReadAll(conn); statuses(string(got)) != "200" || err != nil {
+			t.Errorf("received %q, %v", got, err)
+		}
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 func TestCloseEndsTheUnknown(t *testing.T) {
