@@ -30,6 +30,8 @@ type Client struct {
 	options  Options
 	config   *tls.Config
 	sessions *sessions
+
+	verdictWait time.Duration
 }
 
 // New makes a Client, which starts nothing and owns nothing that has to be closed.
@@ -41,7 +43,7 @@ func New(o Options) *Client {
 	if o.Material != nil {
 		config.RootCAs = o.Material.roots
 	}
-	return &Client{o, config, newSessions()}
+	return &Client{o, config, newSessions(), verdictWait}
 }
 
 // Handshake makes a session on conn, which leads to address, within wait. protocols are
@@ -119,7 +121,7 @@ func (h *handshake) run(ctx context.Context, wait time.Duration, protocols []str
 	if !h.asked || session.ConnectionState().Version < tls.VersionTLS13 {
 		return session, nil
 	}
-	until := time.Now().Add(verdictWait)
+	until := time.Now().Add(h.client.verdictWait)
 	if at, ok := ctx.Deadline(); ok && at.Before(until) {
 		until = at
 	}

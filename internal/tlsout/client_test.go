@@ -73,7 +73,7 @@ func (s *server) shake(t *testing.T, c *tlsout.Client, address string) (*tls.Con
 	if address == "" {
 		address = s.address
 	}
-	session, err := c.Handshake(t.Context(), conn, address, 5*time.Second, "http/1.1")
+	session, err := c.Handshake(t.Context(), conn, address, time.Minute, "http/1.1")
 	if err != nil {
 		return nil, err
 	}
@@ -139,6 +139,7 @@ func TestCauses(t *testing.T) {
 			var told []*tlsout.Error
 			tally := &tlsout.Tally{}
 			c := client(t, tlsout.Options{Settings: row.options, Tally: tally, Failed: func(e *tlsout.Error) { told = append(told, e) }}, ca, row.pair)
+			c.AwaitVerdict(time.Minute)
 			_, err := s.shake(t, c, "")
 			failure, ok := errors.AsType[*tlsout.Error](err)
 			if !ok || failure.Cause != row.want || !failure.NothingSent() {
