@@ -6,7 +6,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
+	"testing/synctest"
 
 	"github.com/gozer-gateway/gozer/internal/demo"
 )
@@ -36,17 +36,18 @@ func TestUpstreams(t *testing.T) {
 	}
 }
 
-// TestSlowInstance holds the fifth request back; it ends with the request's own
-// context, so the test need not wait.
+// TestSlowInstance holds the fifth request back, which ends with the request's own context.
 func TestSlowInstance(t *testing.T) {
-	handler := demo.Users("users-2", 5)
-	for i := 1; i <= 5; i++ {
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-		w := httptest.NewRecorder()
-		handler.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodGet, "/1", nil))
-		cancel()
-		if answered := w.Body.Len() > 0; answered != (i < 5) {
-			t.Errorf("request %d: answered %v", i, answered)
+	synctest.Test(t, func(t *testing.T) {
+		handler := demo.Users("users-2", 5)
+		for i := 1; i <= 5; i++ {
+			ctx, cancel := context.WithTimeout(t.Context(), demo.Pause/2)
+			w := httptest.NewRecorder()
+			handler.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodGet, "/1", nil))
+			cancel()
+			if answered := w.Body.Len() > 0; answered != (i < 5) {
+				t.Errorf("request %d: answered %v", i, answered)
+			}
 		}
-	}
+	})
 }

@@ -127,7 +127,7 @@ func TestConnectionsLeaveNoGoroutines(t *testing.T) {
 		"too busy": func(_ net.Conn, fr *http2.Framer) {
 			open(t, fr, "/")
 			for range 20 {
-				must(t, fr.WritePing(false, [8]byte{}))
+				_ = fr.WritePing(false, [8]byte{}) // the connection may be gone by then
 			}
 		},
 	} {

@@ -20,7 +20,12 @@ import (
 	"github.com/gozer-gateway/gozer/internal/http1"
 )
 
-const patience = 20 * time.Second
+// patience is longer than anything should take, brief a limit that has to pass in a test,
+// which may be held up for almost as long.
+const (
+	patience = 20 * time.Second
+	brief    = 2500 * time.Millisecond
+)
 
 // fake is a server that speaks in frames, as a test tells it to.
 type fake struct {

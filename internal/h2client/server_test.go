@@ -53,7 +53,7 @@ func TestTLS(t *testing.T) {
 		"h2c with a server without TLS":    {plain, true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := h2client.Settings{Limits: h2client.Limits{Cleartext: tt.cleartext}}
+			s := h2client.Settings{TransportSettings: timeouts(patience, patience, patience), Limits: h2client.Limits{Cleartext: tt.cleartext}}
 			s.TLS = tlsout.New(tlsout.Options{Settings: tlsout.Settings{SkipVerify: true}})
 			transport := h2client.New(s)
 			t.Cleanup(transport.CloseIdle)

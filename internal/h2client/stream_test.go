@@ -61,7 +61,7 @@ func TestStreamsWithinTheServersLimit(t *testing.T) {
 
 // The wait for a stream is not a wait for the server.
 func TestWaitForAStream(t *testing.T) {
-	const silence = 500 * time.Millisecond
+	t.Parallel()
 	finish := make(chan struct{})
 	f := start(t, none(), func(p *peer) {
 		r, ok := p.request()
@@ -76,9 +76,9 @@ func TestWaitForAStream(t *testing.T) {
 		}
 		p.drain()
 	})
-	settings := h2client.Settings{TransportSettings: timeouts(patience, silence, patience), Limits: h2client.Limits{MaxStreams: 1, MaxConnections: 1}}
+	settings := h2client.Settings{TransportSettings: timeouts(patience, brief, patience), Limits: h2client.Limits{MaxStreams: 1, MaxConnections: 1}}
 	transport := client(t, settings)
-	time.AfterFunc(silence+silence/2, func() { close(finish) })
+	time.AfterFunc(brief+time.Second, func() { close(finish) })
 	first, err := transport.RoundTrip(request(t.Context(), t, http.MethodGet, f.addr, "")) //nolint:bodyclose // it is, as soon as the server ends it
 	if err != nil {
 		t.Fatal(err)
@@ -94,6 +94,7 @@ func TestWaitForAStream(t *testing.T) {
 
 // What a connection cannot take goes to another one, up to the limit; then requests wait.
 func TestLimitsOfTheGateway(t *testing.T) {
+	t.Parallel()
 	release := make(chan struct{})
 	f := start(t, none(), func(p *peer) {
 		var open []uint32
@@ -113,7 +114,7 @@ func TestLimitsOfTheGateway(t *testing.T) {
 		}
 		p.drain()
 	})
-	settings := h2client.Settings{TransportSettings: timeouts(patience, patience, time.Second), Limits: h2client.Limits{MaxStreams: 2, MaxConnections: 2}}
+	settings := h2client.Settings{TransportSettings: timeouts(patience, patience, brief), Limits: h2client.Limits{MaxStreams: 2, MaxConnections: 2}}
 	transport := client(t, settings)
 	var sending sync.WaitGroup
 	for range 4 {
@@ -275,6 +276,7 @@ func TestServerThatTakesNoMore(t *testing.T) {
 }
 
 func TestSilence(t *testing.T) {
+	t.Parallel()
 	f := start(t, none(), func(p *peer) {
 		for {
 			r, ok := p.request()
@@ -287,13 +289,15 @@ func TestSilence(t *testing.T) {
 			}
 		}
 	})
-	short := h2client.Settings{TransportSettings: timeouts(patience, time.Second, patience)}
+	short := h2client.Settings{TransportSettings: timeouts(patience, brief, patience)}
 	t.Run("before the head", func(t *testing.T) {
+		t.Parallel()
 		if _, _, err := send(client(t, short), request(t.Context(), t, http.MethodPost, f.addr, "x")); !errors.Is(err, http1.ErrReadTimeout) || nothingSent(err) {
 			t.Errorf("%v", err)
 		}
 	})
 	t.Run("within a body", func(t *testing.T) {
+		t.Parallel()
 		r := request(t.Context(), t, http.MethodGet, f.addr, "")
 		r.Header.Set("X-Kind", "text/plain")
 		if _, body, err := send(client(t, short), r); !errors.Is(err, http1.ErrReadTimeout) || body != "a" {
@@ -302,7 +306,8 @@ func TestSilence(t *testing.T) {
 	})
 	for _, kind := range []string{"application/grpc+proto", "text/event-stream"} {
 		t.Run("a pause within "+kind, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+			t.Parallel()
+			ctx, cancel := context.WithTimeout(t.Context(), 2*brief)
 			defer cancel()
 			r := request(ctx, t, http.MethodGet, f.addr, "")
 			r.Header.Set("X-Kind", kind)
@@ -324,13 +329,14 @@ func fieldOf(f *http2.MetaHeadersFrame, name string) string {
 
 // A connection whose server has died without a word is given up.
 func TestDeadConnection(t *testing.T) {
+	t.Parallel()
 	f := start(t, none(), func(p *peer) {
 		if r, ok := p.request(); ok && p.number > 1 {
 			p.answer(r.StreamID, true, ":status", "200")
 		}
 		_, _ = io.Copy(io.Discard, p.conn) // answers no PING
 	})
-	transport := client(t, h2client.Settings{Limits: h2client.Limits{PingInterval: time.Second, PingTimeout: time.Second}})
+	transport := client(t, h2client.Settings{Limits: h2client.Limits{PingInterval: time.Second, PingTimeout: brief}})
 	if _, _, err := send(transport, request(t.Context(), t, http.MethodPost, f.addr, "x")); err == nil || nothingSent(err) {
 		t.Errorf("%v", err)
 	}
@@ -340,6 +346,7 @@ func TestDeadConnection(t *testing.T) {
 }
 
 func TestIdleConnectionsAreClosed(t *testing.T) {
+	t.Parallel()
 	closed := make(chan struct{}, 10)
 	f := start(t, none(), func(p *peer) {
 		for {
@@ -355,7 +362,7 @@ func TestIdleConnectionsAreClosed(t *testing.T) {
 		}
 	})
 	for name, settings := range map[string]h2client.Settings{
-		"after the idle time": {TransportSettings: http1.TransportSettings{IdleTimeout: 20 * time.Millisecond}},
+		"after the idle time": {TransportSettings: http1.TransportSettings{IdleTimeout: brief}},
 		"by CloseIdle":        {},
 		"in retirement":       {},
 		"at the end of life":  {TransportSettings: http1.TransportSettings{MaxLifetime: time.Nanosecond}},
