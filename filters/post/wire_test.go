@@ -10,15 +10,15 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"go.uber.org/goleak"
 
 	"github.com/gozer-gateway/gozer/filters"
 	"github.com/gozer-gateway/gozer/filters/post"
+	"github.com/gozer-gateway/gozer/internal/leaktest"
 	"github.com/gozer-gateway/gozer/internal/memhttp"
 	"github.com/gozer-gateway/gozer/routing"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // answering is a front door whose only filter is SendResponse.
 func answering(t *testing.T, answer func(*filters.Context)) (*http.Client, string) {

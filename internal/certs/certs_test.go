@@ -15,13 +15,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/gozer-gateway/gozer/internal/certs"
 	"github.com/gozer-gateway/gozer/internal/certtest"
+	"github.com/gozer-gateway/gozer/internal/leaktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 func settings(pairs ...certs.Pair) certs.Settings {
 	return certs.Settings{Pairs: pairs, MinVersion: tls.VersionTLS12, TicketRotation: time.Hour, Warning: time.Minute}

@@ -3,10 +3,7 @@ package http1_test
 import (
 	"testing"
 
-	"go.uber.org/goleak"
+	"github.com/gozer-gateway/gozer/internal/leaktest"
 )
 
-func TestMain(m *testing.M) {
-	// net/http's server waits a moment before it closes a connection.
-	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("net/http.(*conn).closeWriteAndWait"))
-}
+func TestMain(m *testing.M) { leaktest.Main(m) }

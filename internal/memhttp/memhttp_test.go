@@ -12,12 +12,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"go.uber.org/goleak"
-
+	"github.com/gozer-gateway/gozer/internal/leaktest"
 	"github.com/gozer-gateway/gozer/internal/memhttp"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 func get(tb testing.TB, rt http.RoundTripper, url string) (string, error) {
 	tb.Helper()

@@ -11,12 +11,11 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
+	"github.com/gozer-gateway/gozer/internal/leaktest"
 	"github.com/gozer-gateway/gozer/internal/watch"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // files are watched files in a directory of their own.
 type files struct {
