@@ -118,13 +118,14 @@ func (r *replay) read(b *attemptBody, p []byte) (int, error) {
 	n, err := r.source.Read(p)
 	r.mu.Lock()
 	r.busy = false
-	if r.idle != nil {
-		close(r.idle)
-		r.idle = nil
-	}
 	r.keep(p[:n])
 	b.pos = len(r.kept)
 	r.err = err
+	if r.idle != nil {
+		r.fenceIfWhole()
+		close(r.idle)
+		r.idle = nil
+	}
 	r.release()
 	return n, err
 }
@@ -166,39 +167,36 @@ func (r *replay) fence() {
 
 // rewind ends the current attempt's use of the body and reports whether another attempt
 // can send all of it. A read that is going on is waited for, until ctx ends. A body that
-// cannot be sent again is left alone: its attempt may have answered and still be reading.
+// cannot be sent again, which that read may decide, is left alone: its attempt may have
+// answered and still be reading.
 func (r *replay) rewind(ctx context.Context) bool {
 	if r == nil {
 		return true
 	}
-	idle, again := r.fenceIfWhole()
-	if !again {
-		return false
-	}
-	if idle != nil {
-		select {
-		case <-idle:
-		case <-ctx.Done():
-			return false
-		}
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.whole()
+	if !r.busy || !r.whole() {
+		return r.fenceIfWhole()
+	}
+	idle := make(chan struct{})
+	r.idle = idle
+	r.mu.Unlock()
+	select {
+	case <-idle:
+	case <-ctx.Done():
+	}
+	r.mu.Lock()
+	r.idle = nil
+	return !r.busy && r.reader == nil && r.whole()
 }
 
-// fenceIfWhole returns a channel to wait on if a read is going on.
-func (r *replay) fenceIfWhole() (idle <-chan struct{}, whole bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+// fenceIfWhole needs mu.
+func (r *replay) fenceIfWhole() bool {
 	if !r.whole() {
-		return nil, false
+		return false
 	}
 	r.reader = nil
-	if r.busy && r.idle == nil {
-		r.idle = make(chan struct{})
-	}
-	return r.idle, true
+	return true
 }
 
 // settle says that no further attempt will be made: what was kept is let go as soon as

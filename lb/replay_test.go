@@ -140,7 +140,7 @@ type errReader struct{ err error }
 func (r errReader) Read([]byte) (int, error) { return 0, r.err }
 
 // lingering is a transport whose first attempt goes on reading the body on another
-// goroutine after it has failed, as RoundTripper allows.
+// goroutine after it has failed, as RoundTripper allows. It works in a bubble.
 type lingering struct {
 	upstreams
 	late chan error
@@ -151,10 +151,8 @@ func (l *lingering) RoundTrip(r *http.Request) (*http.Response, error) {
 		return l.upstreams.RoundTrip(r)
 	}
 	l.hosts = append(l.hosts, r.URL.Host)
-	started := make(chan struct{})
 	go func() {
 		buf := make([]byte, 10)
-		close(started)
 		for {
 			if _, err := r.Body.Read(buf); err != nil {
 				r.Body.Close()
@@ -163,7 +161,7 @@ func (l *lingering) RoundTrip(r *http.Request) (*http.Response, error) {
 			}
 		}
 	}()
-	<-started
+	synctest.Wait() // until it waits for the body
 	return nil, errReset
 }
 
@@ -328,4 +326,41 @@ func TestReturnedResponseKeepsItsUpload(t *testing.T) {
 			}
 		})
 	}
+}
+
+// hasty answers 503 while it waits for more of the body, and reads on behind its answer.
+type hasty struct{ got chan string }
+
+func (h *hasty) RoundTrip(r *http.Request) (*http.Response, error) {
+	go func() {
+		var body strings.Builder
+		if _, err := io.CopyBuffer(&body, struct{ io.Reader }{r.Body}, make([]byte, 64<<10)); err != nil {
+			body.WriteString(err.Error())
+		}
+		r.Body.Close()
+		h.got <- body.String()
+	}()
+	synctest.Wait()
+	return &http.Response{StatusCode: http.StatusServiceUnavailable, Body: http.NoBody}, nil
+}
+
+// That a body is too large to be sent again may turn out only while the read under way is waited for.
+func TestUploadOutgrowsWhatIsKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		from, to := io.Pipe()
+		defer from.Close()
+		part := strings.Repeat("x", 60_000)
+		go func() {
+			for range 3 {
+				_, _ = io.WriteString(to, part)
+				<-time.After(time.Second)
+			}
+			to.Close()
+		}()
+		h := &hasty{got: make(chan string, 3)}
+		status, err := do(t, replaying(t, h), withBody(t, from, 180_000), retryable)
+		if got := <-h.got; status != http.StatusServiceUnavailable || got != strings.Repeat(part, 3) {
+			t.Errorf("status %d, error %v, %d bytes arrived: %s", status, err, len(got), strings.TrimLeft(got, "x"))
+		}
+	})
 }
