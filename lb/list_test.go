@@ -114,7 +114,7 @@ func TestPollingUpdater(t *testing.T) {
 				defer close(done)
 				lb.PollingUpdater{Delay: -1, Interval: 50 * time.Millisecond}.Run(ctx, func(context.Context) error {
 					at = append(at, time.Since(start))
-					pass(10 * time.Millisecond)
+					<-time.After(10 * time.Millisecond)
 					return nil
 				})
 			}()

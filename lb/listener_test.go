@@ -62,11 +62,9 @@ func TestListeners(t *testing.T) {
 			d.want(t, "list  > s1 s2", "status s1 s2")
 			list(t, b, "s1", "s2") // a refresh revives nobody
 			pass(1500 * time.Millisecond)
-			synctest.Wait()
 			d.want(t)
 			answer.Store(true)
 			pass(time.Second)
-			synctest.Wait()
 			d.want(t, "status s1 s2")
 			stop()
 		})

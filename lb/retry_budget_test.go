@@ -60,9 +60,11 @@ func TestStorm(t *testing.T) {
 		})
 	}
 	t.Run("without a budget", func(t *testing.T) {
-		if n := storm(t, nil, 100, 0); n != 500 {
-			t.Errorf("%d retries, want 500", n)
-		}
+		synctest.Test(t, func(t *testing.T) {
+			if n := storm(t, nil, 100, 0); n != 500 {
+				t.Errorf("%d retries, want 500", n)
+			}
+		})
 	})
 }
 

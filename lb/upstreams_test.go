@@ -12,6 +12,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gozer-gateway/gozer/lb"
@@ -150,8 +151,11 @@ func unavailable(name string) script {
 	}
 }
 
-// pass lets fake time go by.
-func pass(d time.Duration) { <-time.After(d) }
+// pass lets fake time go by, and what is due then happen. It is for the test's own goroutine.
+func pass(d time.Duration) {
+	<-time.After(d)
+	synctest.Wait()
+}
 
 func newRequest(ctx context.Context, tb testing.TB, method, body string) *http.Request {
 	tb.Helper()
