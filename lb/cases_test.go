@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gozer-gateway/gozer/internal/backendtest"
@@ -31,15 +32,16 @@ func TestFirstAnswerIsNotTheLast(t *testing.T) {
 		"zuul 139 GET on a route that is not":         {backendtest.Hang(), again, http.MethodGet, lb.Call{}, 0, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			b := backendtest.Start(t, backendtest.Sequence(tc.first, ok))
-			status, err := do(t, overSockets(t, tc.policy, b.Addr), newRequest(t.Context(), t, tc.method, ""), tc.call)
-			if status != tc.status || b.Requests() != tc.requests {
-				t.Errorf("status %d, %v after %d requests", status, err, b.Requests())
-			}
-			if status == 0 && err.Kind != lb.ReadTimeout {
-				t.Errorf("the failure is a %v, want a read timeout", err.Kind)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				b := &counted{Handler: backendtest.Sequence(tc.first, ok)}
+				status, err := do(t, overPipes(t, tc.policy, b), newRequest(t.Context(), t, tc.method, ""), tc.call)
+				if status != tc.status || b.requests.Load() != tc.requests {
+					t.Errorf("status %d, %v after %d requests", status, err, b.requests.Load())
+				}
+				if status == 0 && err.Kind != lb.ReadTimeout {
+					t.Errorf("the failure is a %v, want a read timeout", err.Kind)
+				}
+			})
 		})
 	}
 }

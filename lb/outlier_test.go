@@ -185,7 +185,7 @@ func TestSlowStart(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := lb.NewBalancer("users", slow(rule))
 				list(t, b, "a", "b", "c")
-				near(t, shares(b, nil, 9000), 0.03, map[string]float64{"a": 1. / 3, "b": 1. / 3, "c": 1. / 3})
+				near(t, shares(b, nil, 20_000), 0.03, map[string]float64{"a": 1. / 3, "b": 1. / 3, "c": 1. / 3})
 				list(t, b, "a", "b", "c", "d")
 				last := 0.0
 				for i := range 4 { // the share grows to a quarter

@@ -11,19 +11,43 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gozer-gateway/gozer/internal/backendtest"
+	"github.com/gozer-gateway/gozer/internal/memhttp"
 	"github.com/gozer-gateway/gozer/lb"
 )
 
-// These tests run net/http's transport against real sockets.
+// These tests run net/http's transport against real sockets, or, where time counts, over
+// pipes in a bubble: there no server is silent because the machine is slow.
 
 func overSockets(t *testing.T, retry lb.RetryPolicy, addrs ...string) *lb.Command {
 	t.Helper()
-	rt := &http.Transport{ResponseHeaderTimeout: time.Second, MaxIdleConnsPerHost: 16}
+	rt := &http.Transport{MaxIdleConnsPerHost: 16}
 	t.Cleanup(rt.CloseIdleConnections)
+	return over(t, rt, retry, addrs...)
+}
+
+// overPipes is overSockets in a bubble, with a server for each handler; one that is silent
+// for a second has not answered in time.
+func overPipes(t *testing.T, retry lb.RetryPolicy, handlers ...http.Handler) *lb.Command {
+	t.Helper()
+	network := memhttp.NewNetwork()
+	var addrs []string
+	for i, h := range handlers {
+		addrs = append(addrs, fmt.Sprintf("%c.test:80", 'a'+i))
+		network.Serve(t, addrs[i], h)
+	}
+	rt := network.Transport(t)
+	rt.ResponseHeaderTimeout = time.Second
+	return over(t, rt, retry, addrs...)
+}
+
+func over(t *testing.T, rt *http.Transport, retry lb.RetryPolicy, addrs ...string) *lb.Command {
+	t.Helper()
 	b := lb.NewBalancer("users", lb.BalancerSettings{})
 	servers, err := lb.ParseServers(addrs...)
 	if err != nil {
@@ -33,38 +57,55 @@ func overSockets(t *testing.T, retry lb.RetryPolicy, addrs ...string) *lb.Comman
 	return &lb.Command{Balancer: b, Transport: rt, Retry: retry}
 }
 
+// counted is a handler that counts its requests.
+type counted struct {
+	http.Handler
+	requests atomic.Int64
+}
+
+func (c *counted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	c.requests.Add(1)
+	c.Handler.ServeHTTP(w, r)
+}
+
 func TestOneDelivery(t *testing.T) {
-	behaviours := map[string]http.Handler{
-		"closed after reading": backendtest.HangUp(),
-		"reset after reading":  backendtest.Reset(),
-		"no answer in time":    backendtest.Hang(),
+	policy := lb.RetryPolicy{MaxSame: 1, MaxNext: 1, MaxReplayBytes: 100}
+	once := func(then http.Handler) *counted {
+		return &counted{Handler: backendtest.Sequence(backendtest.Answer(200, "ok"), then)}
 	}
-	for name, behaviour := range behaviours {
-		for _, method := range []string{"POST", "PATCH"} {
-			for _, field := range []string{"X-Any", "Idempotency-Key", "X-Idempotency-Key"} {
-				for _, body := range []string{"", "body"} {
-					t.Run(fmt.Sprintf("C135 %s/%s/%s/body %q", name, method, field, body), func(t *testing.T) {
+	for _, method := range []string{"POST", "PATCH"} {
+		for _, field := range []string{"X-Any", "Idempotency-Key", "X-Idempotency-Key"} {
+			for _, body := range []string{"", "body"} {
+				name := fmt.Sprintf("%s/%s/body %q", method, field, body)
+				check := func(t *testing.T, c *lb.Command, servers ...*counted) {
+					t.Helper()
+					for range servers { // net/http repeats only on connections that were used before
+						if status, err := do(t, c, newRequest(t.Context(), t, "GET", ""), retryable); status != 200 {
+							t.Fatal(err)
+						}
+					}
+					req := newRequest(t.Context(), t, method, body)
+					req.Header.Set(field, "k")
+					if _, err := do(t, c, req, retryable); err == nil || len(err.Attempts) != 1 {
+						t.Errorf("error %v, want one failed attempt", err)
+					}
+					if n := servers[0].requests.Load() + servers[1].requests.Load() - 2; n != 1 {
+						t.Errorf("%d deliveries, want 1", n)
+					}
+				}
+				for end, behaviour := range map[string]http.Handler{"closed after reading": backendtest.HangUp(), "reset after reading": backendtest.Reset()} {
+					t.Run(fmt.Sprintf("C135 %s/%s", end, name), func(t *testing.T) {
 						t.Parallel()
-						a := backendtest.Start(t, backendtest.Answer(200, "ok"))
-						b := backendtest.Start(t, backendtest.Answer(200, "ok"))
-						c := overSockets(t, lb.RetryPolicy{MaxSame: 1, MaxNext: 1, MaxReplayBytes: 100}, a.Addr, b.Addr)
-						for range 2 { // net/http repeats only on connections that were used before
-							if status, err := do(t, c, newRequest(t.Context(), t, "GET", ""), retryable); status != 200 {
-								t.Fatal(err)
-							}
-						}
-						a.Use(behaviour)
-						b.Use(behaviour)
-						req := newRequest(t.Context(), t, method, body)
-						req.Header.Set(field, "k")
-						if _, err := do(t, c, req, retryable); err == nil || len(err.Attempts) != 1 {
-							t.Errorf("error %v, want one failed attempt", err)
-						}
-						if n := a.Requests() + b.Requests() - 2; n != 1 {
-							t.Errorf("%d deliveries, want 1", n)
-						}
+						a, b := once(behaviour), once(behaviour)
+						check(t, overSockets(t, policy, backendtest.Start(t, a).Addr, backendtest.Start(t, b).Addr), a, b)
 					})
 				}
+				t.Run("C135 no answer in time/"+name, func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) {
+						a, b := once(backendtest.Hang()), once(backendtest.Hang())
+						check(t, overPipes(t, policy, a, b), a, b)
+					})
+				})
 			}
 		}
 	}
@@ -117,17 +158,25 @@ func TestDiscardedResponsesAreReleased(t *testing.T) {
 
 // A small answer that is given up leaves its connection usable.
 func TestSmallDiscardedResponsesKeepTheConnection(t *testing.T) {
-	a := backendtest.Start(t, backendtest.Answer(503, "busy"))
-	b := backendtest.Start(t, backendtest.Answer(200, "ok"))
-	c := overSockets(t, lb.RetryPolicy{MaxNext: 1, StatusCodes: []int{503}}, a.Addr, b.Addr)
-	for range 20 {
-		if status, err := do(t, c, newRequest(t.Context(), t, "GET", ""), retryable); status != 200 {
-			t.Errorf("status %d, error %v", status, err)
+	synctest.Test(t, func(t *testing.T) { // net/http closes a connection whose writer has not reported after 50 ms
+		c := overPipes(t, lb.RetryPolicy{MaxNext: 1, StatusCodes: []int{503}}, backendtest.Answer(503, "busy"), backendtest.Answer(200, "ok"))
+		rt := c.Transport.(*http.Transport)
+		dial, dials := rt.DialContext, 0
+		rt.DialContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
+			if addr == "a.test:80" {
+				dials++
+			}
+			return dial(ctx, network, addr)
 		}
-	}
-	if n := a.Connections(); n != 1 {
-		t.Errorf("%d connections for %d requests, want 1", n, a.Requests())
-	}
+		for range 20 {
+			if status, err := do(t, c, newRequest(t.Context(), t, "GET", ""), retryable); status != 200 {
+				t.Errorf("status %d, error %v", status, err)
+			}
+		}
+		if dials != 1 {
+			t.Errorf("%d connections for 20 requests, want 1", dials)
+		}
+	})
 }
 
 // connections counts those of a transport by address.
@@ -199,25 +248,24 @@ func TestKilledServer(t *testing.T) {
 }
 
 // One of two servers stops answering: no retryable GET fails, and soon it is not asked any more.
-func TestFrozenServer(t *testing.T) {
-	a := backendtest.Start(t, backendtest.Answer(200, "ok"))
-	b := backendtest.Start(t, backendtest.Answer(200, "ok"))
-	c := overSockets(t, lb.DefaultRetryPolicy(), a.Addr, b.Addr)
-	a.Freeze()
-	var wg sync.WaitGroup
-	for range 4 {
-		wg.Go(func() {
-			for range 10 {
-				if status, err := do(t, c, newRequest(t.Context(), t, "GET", ""), retryable); status != 200 {
-					t.Errorf("status %d, error %v", status, err)
+func TestSilentServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := overPipes(t, lb.DefaultRetryPolicy(), backendtest.Hang(), backendtest.Answer(200, "ok"))
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Go(func() {
+				for range 10 {
+					if status, err := do(t, c, newRequest(t.Context(), t, "GET", ""), retryable); status != 200 {
+						t.Errorf("status %d, error %v", status, err)
+					}
 				}
-			}
-		})
-	}
-	wg.Wait()
-	if n := c.Balancer.Available(); n != 1 {
-		t.Errorf("%d servers available, want 1", n)
-	}
+			})
+		}
+		wg.Wait()
+		if n := c.Balancer.Available(); n != 1 {
+			t.Errorf("%d servers available, want 1", n)
+		}
+	})
 }
 
 func TestRealFailures(t *testing.T) {

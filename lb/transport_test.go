@@ -359,24 +359,27 @@ func TestClientGivesUp(t *testing.T) {
 		for _, tc := range []struct {
 			name     string
 			ctx      func(context.Context) (context.Context, context.CancelFunc)
+			leaves   bool // as soon as the server has the request
 			kind     lb.Kind
 			failures int64
 		}{
-			{"cancelled", func(ctx context.Context) (context.Context, context.CancelFunc) {
-				ctx, cancel := context.WithCancel(ctx)
-				time.AfterFunc(500*time.Millisecond, cancel)
-				return ctx, cancel
-			}, lb.Cancelled, 0},
+			{"cancelled", context.WithCancel, true, lb.Cancelled, 0},
 			{"too late", func(ctx context.Context) (context.Context, context.CancelFunc) {
-				return context.WithTimeout(ctx, 500*time.Millisecond)
-			}, lb.SocketTimeout, 1},
+				return context.WithTimeout(ctx, 3*time.Second) // time enough to begin
+			}, false, lb.SocketTimeout, 1},
 		} {
 			t.Run(name+"/"+tc.name, func(t *testing.T) {
-				silent := backendtest.Start(t, backendtest.Hang())
-				command := overSockets(t, lb.RetryPolicy{MaxNext: 3}, silent.Addr)
-				command.Transport = engine
+				t.Parallel()
 				ctx, cancel := tc.ctx(t.Context())
 				defer cancel()
+				silent := backendtest.Start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					if tc.leaves {
+						cancel()
+					}
+					backendtest.Hang().ServeHTTP(w, r)
+				}))
+				command := overSockets(t, lb.RetryPolicy{MaxNext: 3}, silent.Addr)
+				command.Transport = engine
 				req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://users/", http.NoBody)
 				if err != nil {
 					t.Fatal(err)
