@@ -129,7 +129,7 @@ func TestTransitionsUnderLoad(t *testing.T) {
 	for range 8 {
 		wg.Go(func() {
 			generations := []*ribboncmd.Command{commands.Command(service, s, answer("spare")), commands.Command(service, pooled, nil)}
-			for i := range 1500 {
+			for i := 0; i < 1500 || opened.Load() == 0; i++ {
 				b := &bench{T: t, cmd: generations[i/100%2]}
 				_, _ = b.doContext(ctx, chaos)
 				executions.Add(1)
@@ -150,9 +150,6 @@ func TestTransitionsUnderLoad(t *testing.T) {
 	}
 	if ended != executions.Load() {
 		t.Errorf("%d outcomes of %d executions", ended, executions.Load())
-	}
-	if opened.Load() == 0 {
-		t.Error("the circuit never opened: the test tests nothing")
 	}
 }
 
