@@ -1,6 +1,7 @@
 package backendtest_test
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"io"
@@ -75,9 +76,21 @@ func wantRefused(t *testing.T, c *http.Client, b *backendtest.Backend) {
 }
 
 func TestCounts(t *testing.T) {
-	b, c := backendtest.Start(t, backendtest.Answer(http.StatusOK, "hi")), newClient(t)
+	b := backendtest.Start(t, backendtest.Answer(http.StatusOK, "hi"))
+	c := dial(t, b.Addr)
+	in := bufio.NewReader(c)
 	for range 3 {
-		wantAnswer(t, c, b, "hi")
+		if _, err := io.WriteString(c, "GET / HTTP/1.1\r\nHost: b\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		res, err := http.ReadResponse(in, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.Copy(io.Discard, res.Body); err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
 	}
 	if b.Requests() != 3 || b.Connections() != 1 {
 		t.Fatalf("%d requests on %d connections, want 3 on 1", b.Requests(), b.Connections())
@@ -164,9 +177,17 @@ func TestFrozenAcceptsAndIsSilentUntilRevived(t *testing.T) {
 	b, c := backendtest.Start(t, backendtest.Answer(http.StatusOK, "hi")), newClient(t)
 	wantAnswer(t, c, b, "hi")
 	b.Freeze()
+	made := int64(1) // connections, mostly two: net/http may not have kept the first
 	for name, client := range map[string]*http.Client{"open connection": c, "new connection": newClient(t)} {
 		ctx, cancel := context.WithCancel(t.Context())
-		trace := &httptrace.ClientTrace{WroteRequest: func(httptrace.WroteRequestInfo) { time.AfterFunc(50*time.Millisecond, cancel) }}
+		trace := &httptrace.ClientTrace{
+			GotConn: func(got httptrace.GotConnInfo) {
+				if !got.Reused {
+					made++
+				}
+			},
+			WroteRequest: func(httptrace.WroteRequestInfo) { time.AfterFunc(50*time.Millisecond, cancel) },
+		}
 		res, err := do(httptrace.WithClientTrace(ctx, trace), client, http.MethodGet, b.URL(), "")
 		if err == nil {
 			res.Body.Close()
@@ -176,7 +197,7 @@ func TestFrozenAcceptsAndIsSilentUntilRevived(t *testing.T) {
 		}
 		cancel()
 	}
-	eventually(t, "both connections are counted", func() bool { return b.Connections() == 2 })
+	eventually(t, "all connections are counted", func() bool { return b.Connections() == made })
 	if b.Requests() != 1 {
 		t.Errorf("%d requests while frozen, want the one from before", b.Requests())
 	}
