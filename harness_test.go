@@ -11,15 +11,14 @@ import (
 	"strings"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"github.com/gozer-gateway/gozer"
 	"github.com/gozer-gateway/gozer/config"
 	"github.com/gozer-gateway/gozer/filters"
 	"github.com/gozer-gateway/gozer/internal/backendtest"
+	"github.com/gozer-gateway/gozer/internal/leaktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // parse reads a configuration that must be right.
 func parse(tb testing.TB, yaml string) *config.Config {

@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"go.uber.org/goleak"
 
 	"github.com/gozer-gateway/gozer/discovery"
+	"github.com/gozer-gateway/gozer/internal/leaktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // feed is a source that reports what is sent to it; a closed feed ends with err.
 type feed struct {

@@ -11,13 +11,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/gozer-gateway/gozer/fallback"
+	"github.com/gozer-gateway/gozer/internal/leaktest"
 	"github.com/gozer-gateway/gozer/ribboncmd"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 const service = "users"
 

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"go.uber.org/goleak"
 
 	"github.com/gozer-gateway/gozer/filters"
+	"github.com/gozer-gateway/gozer/internal/leaktest"
 	"github.com/gozer-gateway/gozer/internal/race"
 	"github.com/gozer-gateway/gozer/internal/tlsout"
 	"github.com/gozer-gateway/gozer/lb"
@@ -21,7 +21,7 @@ import (
 	"github.com/gozer-gateway/gozer/telemetry"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 func observing(tb testing.TB, s telemetry.Settings) (*telemetry.Observer, *routing.Route, prometheus.Gatherer) {
 	tb.Helper()

@@ -6,13 +6,13 @@ import (
 	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
-	"go.uber.org/goleak"
 
 	"github.com/gozer-gateway/gozer/discovery"
 	"github.com/gozer-gateway/gozer/discovery/static"
+	"github.com/gozer-gateway/gozer/internal/leaktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 func users(id string) discovery.Update {
 	return discovery.Update{"users": {{ID: id, Service: "users", Host: "h", Port: 80}}}

@@ -8,13 +8,12 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"github.com/gozer-gateway/gozer/internal/certtest"
 	"github.com/gozer-gateway/gozer/internal/freshtls"
+	"github.com/gozer-gateway/gozer/internal/leaktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // shows is a server that answers with the name in the client's certificate.
 func shows(t *testing.T, ca *certtest.CA, entered, leave chan struct{}) *httptest.Server {

@@ -3,7 +3,7 @@ package rest_test
 import (
 	"testing"
 
-	"go.uber.org/goleak"
+	"github.com/gozer-gateway/gozer/internal/leaktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
