@@ -42,7 +42,8 @@ func openCircuit(t *testing.T, g *gateway, failed, refused int) {
 func TestShowBreaker(t *testing.T) {
 	t.Parallel()
 	a, b := backendtest.Start(t, identify()), backendtest.Start(t, identify())
-	g := startGateway(t, breakerYAML(3*time.Second, a, b))
+	awake, asleep := breakerYAML(10*time.Millisecond, a, b), breakerYAML(time.Hour, a, b)
+	g := startGateway(t, asleep)
 	a.Kill()
 	b.Kill()
 	openCircuit(t, g, http.StatusBadGateway, http.StatusServiceUnavailable)
@@ -73,8 +74,15 @@ func TestShowBreaker(t *testing.T) {
 	}
 	refused(10, 0)
 
-	outcome := firstNot(g, http.StatusServiceUnavailable)
-	receive(t, "a trial after the sleep window", arrived)
+	nextTrial := func() (outcome <-chan int) {
+		t.Helper()
+		g.Reload(awake, reloaded)
+		outcome = firstNot(g, http.StatusServiceUnavailable)
+		receive(t, "a trial after the sleep window", arrived)
+		g.Reload(asleep, reloaded)
+		return outcome
+	}
+	outcome := nextTrial()
 	refused(10, 1)
 	verdict <- 0
 	if got := receive(t, "the trial fails", outcome); got != http.StatusBadGateway {
@@ -82,8 +90,7 @@ func TestShowBreaker(t *testing.T) {
 	}
 	refused(10, 1)
 
-	outcome = firstNot(g, http.StatusServiceUnavailable)
-	receive(t, "another trial after the sleep window", arrived)
+	outcome = nextTrial()
 	refused(10, 2)
 	verdict <- http.StatusOK
 	if got := receive(t, "the trial succeeds", outcome); got != http.StatusOK {
