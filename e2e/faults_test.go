@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -165,23 +166,36 @@ func TestC113CrowdLeavesStreams(t *testing.T) {
 func TestC122ConnectionsOfLateAnswers(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		budget, read, answer int
-		status               int
+		budget, read int
+		late         time.Duration // how long after the failure the answer comes; 0: at once, before any
+		status       int
 	}{
-		"budget, answer, read timeout": {100, 5000, 200, http.StatusGatewayTimeout},
-		"budget, read timeout, answer": {100, 200, 400, http.StatusGatewayTimeout},
-		"read timeout, answer, budget": {5000, 100, 200, http.StatusGatewayTimeout},
-		"answer, budget, read timeout": {4000, 5000, 20, http.StatusOK},
+		"budget, answer, read timeout": {100, 60_000, 100 * time.Millisecond, http.StatusGatewayTimeout},
+		"budget, read timeout, answer": {100, 200, 300 * time.Millisecond, http.StatusGatewayTimeout},
+		"read timeout, answer, budget": {60_000, 100, 100 * time.Millisecond, http.StatusGatewayTimeout},
+		"answer, budget, read timeout": {50_000, 60_000, 0, http.StatusOK},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			quick := backendtest.Answer(http.StatusOK, "quick")
-			b := backendtest.Start(t, backendtest.Slow(time.Duration(tt.answer)*time.Millisecond, quick))
+			var answer atomic.Pointer[context.Context] // ends when the last call may be answered
+			b := backendtest.Start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if tt.late > 0 {
+					select {
+					case <-(*answer.Load()).Done():
+					case <-r.Context().Done():
+					}
+				}
+				quick.ServeHTTP(w, r)
+			}))
 			g := startGateway(t, oneYAML(b.Addr, "", fmt.Sprintf(", ReadTimeout: %d, MaxConnectionsPerHost: 2, MaxAutoRetriesNextServer: 0", tt.read))+
 				fmt.Sprintf("hystrix.command.one: {execution.isolation.thread.timeoutInMilliseconds: %d, circuitBreaker.enabled: false}\n"+
 					"niws.loadbalancer.one.connectionFailureCountThreshold: 1000000\n", tt.budget))
 			for range 12 {
+				late, now := context.WithCancel(t.Context())
+				answer.Store(&late)
 				g.Get("/one/x").wantStatus(t, tt.status)
+				time.AfterFunc(tt.late, now)
 			}
 			b.Use(quick)
 			for range 5 { // the budget may be too small for a busy machine
