@@ -138,6 +138,11 @@ func TestC216DrainOfHTTP2Streams(t *testing.T) {
 	}
 	stubborn := g.dialH2()
 	stubborn.open(true, get2("/url/events")...)
+	for begun := false; !begun; {
+		f, err := stubborn.ReadFrame()
+		stubborn.must(err)
+		_, begun = f.(*http2.DataFrame)
+	}
 	g.Signal(syscall.SIGTERM)
 	eventually(t, "new connections are refused", func() bool { return isRefused(t, g.Proxy) })
 	if reset := stubborn.untilReset(); reset != http2.ErrCodeInternal && reset != http2.ErrCodeCancel {
