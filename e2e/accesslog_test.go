@@ -22,7 +22,7 @@ func logLines(t *testing.T, file string, want int) []string {
 	eventually(t, "the access log has its lines", func() bool {
 		text, _ := os.ReadFile(file) // it may not be there yet
 		lines = strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
-		return len(text) > 0 && len(lines) >= want
+		return strings.HasSuffix(string(text), "\n") && len(lines) >= want
 	})
 	if len(lines) != want {
 		t.Fatalf("%d lines, want %d:\n%s", len(lines), want, strings.Join(lines, "\n"))
