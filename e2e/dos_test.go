@@ -52,7 +52,7 @@ func wantShed(tb testing.TB, c net.Conn, statuses ...int) {
 func TestC228SlowHeads(t *testing.T) {
 	t.Parallel()
 	b := backendtest.Start(t, identify())
-	yaml := bothYAML(b.Addr) + "gateway.limits: {header-timeout: 2s, idle-timeout: 3s}\n"
+	yaml := bothYAML(b.Addr) + "gateway.limits: {header-timeout: 5s, idle-timeout: 6s}\n"
 	g := startGateway(t, yaml)
 	honest := startLoad(t, g.URL("/service/x"), http.MethodGet, http.MethodPost)
 	first := lines("GET /url/x HTTP/1.1", "Host: a")
@@ -104,7 +104,7 @@ func TestC229BodiesThatNeverCome(t *testing.T) {
 		t.Skip("the limit is the native engine's")
 	}
 	m := startMirror(t)
-	yaml := bothYAML(m.Addr) + roomy + "gateway.limits.body-timeout: 2s\n"
+	yaml := bothYAML(m.Addr) + roomy + "gateway.limits.body-timeout: 5s\n"
 	g := startGateway(t, yaml)
 	var all sync.WaitGroup
 	for n := range 2 * crowd {

@@ -110,7 +110,7 @@ func TestGRPCCalls(t *testing.T) {
 	})
 	t.Run("the deadline passes", func(t *testing.T) {
 		before := up.cancelled.Load()
-		_, err := call(within(t, 2*time.Second), c, "/greeter/Hello", "!wait")
+		_, err := call(within(t, 5*time.Second), c, "/greeter/Hello", "!wait")
 		if status.Code(err) != codes.DeadlineExceeded {
 			t.Error(err)
 		}

@@ -113,7 +113,7 @@ func TestH2OverTLSEnds(t *testing.T) {
 	t.Parallel()
 	a := newAuthorities(t)
 	s := startSlow(t)
-	g := startGateway(t, secureYAML(a.server.Issue("g.test"), s.Backend, withH2+"gateway.limits.header-timeout: 2s"))
+	g := startGateway(t, secureYAML(a.server.Issue("g.test"), s.Backend, withH2+"gateway.limits.header-timeout: 5s"))
 	t.Run("C228 nothing behind the handshake", func(t *testing.T) {
 		config := a.trusting("g.test")
 		config.NextProtos = []string{"h2"}
