@@ -4,33 +4,22 @@ import (
 	"context"
 	"log/slog"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/gozer-gateway/gozer/internal/testlog"
 	"github.com/gozer-gateway/gozer/lb"
 )
 
-// written is a log that several goroutines write.
-type written struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (w *written) Write(p []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.text.Write(p)
-}
+// written is a log of panics.
+type written struct{ testlog.Buffer }
 
 // wantOnce checks that a panic was logged once, with its stack.
 func (w *written) wantOnce(t *testing.T, text string) {
 	t.Helper()
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if log := w.text.String(); strings.Count(log, text) != 1 || strings.Count(log, "stack=") != 1 {
+	if log := w.String(); strings.Count(log, text) != 1 || strings.Count(log, "stack=") != 1 {
 		t.Errorf("want %q once with its stack, got %s", text, log)
 	}
 }

@@ -1,7 +1,6 @@
 package registry_test
 
 import (
-	"bytes"
 	"compress/gzip"
 	"context"
 	"encoding/json"
@@ -11,13 +10,13 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/gozer-gateway/gozer/discovery/eureka"
 	"github.com/gozer-gateway/gozer/internal/memhttp"
+	"github.com/gozer-gateway/gozer/internal/testlog"
 	"github.com/gozer-gateway/gozer/registry"
 )
 
@@ -27,28 +26,11 @@ type node struct {
 	tb     testing.TB
 	addr   string
 	client http.RoundTripper
-	log    *lockedBuffer
+	log    *testlog.Buffer
 
 	stop    context.CancelFunc
 	stopped chan struct{}
 	server  *memhttp.Server
-}
-
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }
 
 // immediate are default settings without a read-only cache.
@@ -69,7 +51,7 @@ func start(tb testing.TB, change ...func(*registry.Settings)) *node {
 // startOn runs a registry on a network; call it inside a bubble.
 func startOn(tb testing.TB, network *memhttp.Network, addr string, change ...func(*registry.Settings)) *node {
 	tb.Helper()
-	n := &node{tb: tb, addr: addr, client: network.Transport(tb), log: &lockedBuffer{}, stopped: make(chan struct{})}
+	n := &node{tb: tb, addr: addr, client: network.Transport(tb), log: new(testlog.Buffer), stopped: make(chan struct{})}
 	host, port, _ := strings.Cut(addr, ":")
 	s := registry.DefaultSettings()
 	immediate(&s)

@@ -1,7 +1,6 @@
 package eureka_test
 
 import (
-	"bytes"
 	"context"
 	"log/slog"
 	"net/http"
@@ -18,6 +17,7 @@ import (
 	"github.com/gozer-gateway/gozer/discovery"
 	"github.com/gozer-gateway/gozer/discovery/eureka"
 	"github.com/gozer-gateway/gozer/internal/memhttp"
+	"github.com/gozer-gateway/gozer/internal/testlog"
 )
 
 // fake is a registry that speaks the wire format, does as it is told and notes what it
@@ -209,25 +209,8 @@ func (f *fake) header() http.Header {
 // rig is a network with registries and what is heard of them.
 type rig struct {
 	*memhttp.Network
-	log     lockedBuffer
+	log     testlog.Buffer
 	servers map[string]*memhttp.Server
-}
-
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }
 
 func newRig() *rig { return &rig{Network: memhttp.NewNetwork(), servers: map[string]*memhttp.Server{}} }

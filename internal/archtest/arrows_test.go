@@ -63,7 +63,8 @@ func TestArrows(t *testing.T) {
 func TestProductHasNoTestHelpers(t *testing.T) {
 	helpers := map[string]bool{
 		module + "/internal/archtest": true, module + "/internal/backendtest": true,
-		module + "/internal/certtest": true, module + "/internal/leaktest": true, module + "/internal/memhttp": true, module + "/internal/otlptest": true, module + "/filters/filtertest": true,
+		module + "/internal/certtest": true, module + "/internal/leaktest": true, module + "/internal/memhttp": true, module + "/internal/otlptest": true,
+		module + "/internal/testlog": true, module + "/filters/filtertest": true,
 	}
 	for _, p := range ourPackages(t) {
 		for _, path := range p.Imports {
