@@ -205,13 +205,30 @@ func TestFrozenAcceptsAndIsSilentUntilRevived(t *testing.T) {
 	wantAnswer(t, c, b, "hi")
 }
 
+// connectsAgain returns a client of one connection, which makes another only after a signal: one
+// that the backend has not seen when it goes is reset.
+func connectsAgain(t *testing.T, after <-chan struct{}) *http.Client {
+	t.Helper()
+	c, first := newClient(t), make(chan struct{}, 1)
+	first <- struct{}{}
+	c.Transport.(*http.Transport).DialContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
+		select {
+		case <-first:
+		case <-after:
+		}
+		return new(net.Dialer).DialContext(ctx, network, addr)
+	}
+	return c
+}
+
 func TestKillUnderLoadLosesNothing(t *testing.T) {
 	b := backendtest.Start(t, backendtest.Answer(http.StatusOK, "hi"))
 	const clients = 4
 	for range 5 {
 		busy, ended := make(chan struct{}, clients), make(chan error, clients)
+		killed := make(chan struct{})
 		for range clients {
-			c := newClient(t) // of its own, so that none connects when the backend goes
+			c := connectsAgain(t, killed)
 			go func() {
 				_, err := ask(t, c, b)
 				busy <- struct{}{}
@@ -225,6 +242,7 @@ func TestKillUnderLoadLosesNothing(t *testing.T) {
 			<-busy
 		}
 		b.Kill()
+		close(killed)
 		for range clients {
 			if err := <-ended; !errors.Is(err, syscall.ECONNREFUSED) {
 				t.Errorf("a client ended with %v, want connection refused", err)
