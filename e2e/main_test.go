@@ -11,8 +11,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"go.uber.org/goleak"
-
+	"github.com/gozer-gateway/gozer/internal/leaktest"
 	"github.com/gozer-gateway/gozer/internal/race"
 )
 
@@ -30,13 +29,11 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1) //nolint:forbidigo // a test binary's main
 	}
-	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
-		err := os.RemoveAll(dir)
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-		}
-		os.Exit(max(code, exitCode(err))) //nolint:forbidigo // a test binary's main
-	}))
+	code := leaktest.Run(m)
+	if err = os.RemoveAll(dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	os.Exit(max(code, exitCode(err))) //nolint:forbidigo // a test binary's main
 }
 
 func exitCode(err error) int {

@@ -17,11 +17,15 @@ const patience = 20 * time.Second
 
 // Main is a TestMain.
 func Main(m *testing.M) {
-	code := m.Run()
-	if code == 0 {
-		code = verify(patience)
+	os.Exit(Run(m)) //nolint:forbidigo // a test binary's main
+}
+
+// Run is for a TestMain that has more to do. It returns the exit code.
+func Run(m *testing.M) int {
+	if code := m.Run(); code != 0 {
+		return code
 	}
-	os.Exit(code) //nolint:forbidigo // a test binary's main
+	return verify(patience)
 }
 
 // verify returns the exit code of tests that have passed.
