@@ -201,7 +201,8 @@ func TestSpringServiceInOurRegistry(t *testing.T) {
 // cancelled, is so at the other.
 func TestPeers(t *testing.T) {
 	need(t, serverJar)
-	ourPort, theirPort := free(t), free(t)
+	ourPort := free(t)
+	theirPort := free(t, ourPort)
 	theirs := javaServerAt(t, theirPort, "--eureka.client.service-url.defaultZone=http://127.0.0.1:"+strconv.Itoa(ourPort)+"/eureka/", "--eureka.instance.hostname=java.test")
 	ours := ourRegistryAt(t, ourPort, theirs)
 	roots := []string{ours, theirs}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -111,14 +112,17 @@ func (p *process) stop() {
 	<-p.exited
 }
 
-// free finds a port that nobody listens on. It is below those from which systems connect:
-// whoever calls such a one until somebody listens there may be connected to itself.
-func free(t *testing.T) int {
+// free finds a port that nobody listens on, other than those taken. It is below the range of
+// outgoing connections, one of which could get it before it is used.
+func free(t *testing.T, taken ...int) int {
 	t.Helper()
 	const low, high, attempts = 10000, 20000, 100
 	var config net.ListenConfig
 	for range attempts {
 		port := low + rand.IntN(high-low)
+		if slices.Contains(taken, port) {
+			continue
+		}
 		if l, err := config.Listen(t.Context(), "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))); err == nil {
 			l.Close()
 			return port
