@@ -177,7 +177,7 @@ func TestPanickingReloadChangesNothing(t *testing.T) {
 		"the source": func(boom func()) gozer.Option {
 			return gozer.WithSource(func(context.Context) (*config.Config, error) {
 				boom()
-				return parse(t, usersAt("", other.Addr)), nil
+				return parse(t, usersAt(patient, other.Addr)), nil
 			})
 		},
 		"a list filter": func(boom func()) gozer.Option {
@@ -190,9 +190,9 @@ func TestPanickingReloadChangesNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			panics := false
 			source := gozer.WithSource(func(context.Context) (*config.Config, error) {
-				return parse(t, usersAt("users.ribbon.NIWSServerListFilterClassName: Fragile\n", other.Addr)), nil
+				return parse(t, usersAt(patient+"users.ribbon.NIWSServerListFilterClassName: Fragile\n", other.Addr)), nil
 			})
-			g := newGateway(t, usersAt("", old.Addr), gozer.WithListFilter("Fragile", func() lb.ListFilter { return passing{} }), source, broken(func() {
+			g := newGateway(t, usersAt(patient, old.Addr), gozer.WithListFilter("Fragile", func() lb.ListFilter { return passing{} }), source, broken(func() {
 				if panics {
 					panic("boom of others")
 				}
