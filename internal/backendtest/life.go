@@ -10,7 +10,9 @@ import (
 )
 
 // lingering is how long a dying backend waits for its connections to be used
-// once more, so that a request already on the wire is answered and not lost.
+// once more, so that a request already on the wire is answered and not lost. It
+// is counted in ticks: a process that has been stopped meanwhile reads first what
+// has come.
 const lingering = 100 * time.Millisecond
 
 // farewell is how long the end of a test waits for connections: net/http keeps one for
@@ -71,17 +73,13 @@ func (f *life) drain() {
 	_ = f.server.Shutdown(gone) // closes what idles and does not wait for the rest
 }
 
-// await returns when no connection is open, or after limit.
+// await returns when no connection is open, or after as many ticks as limit has.
 func (f *life) await(limit time.Duration) {
-	end := time.After(limit)
-	tick := time.NewTicker(time.Millisecond)
+	const pace = time.Millisecond
+	tick := time.NewTicker(pace)
 	defer tick.Stop()
-	for f.open.Load() > 0 {
-		select {
-		case <-tick.C:
-		case <-end:
-			return
-		}
+	for left := limit; left > 0 && f.open.Load() > 0; left -= pace {
+		<-tick.C
 	}
 }
 
