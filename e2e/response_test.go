@@ -213,8 +213,8 @@ func TestEventStream(t *testing.T) {
 			t.Parallel()
 			next := make(chan string)
 			b := backendtest.Start(t, sayNext(next))
-			g := startGateway(t, strings.Replace(bothYAML(b.Addr), "ReadTimeout: 1m", "ReadTimeout: 1s", 1)+
-				"zuul.host.socket-timeout-millis: 1000\nhystrix.command.default.execution.isolation.thread.timeoutInMilliseconds: 2000\n")
+			g := startGateway(t, strings.Replace(bothYAML(b.Addr), "ReadTimeout: 1m", "ReadTimeout: 4s", 1)+
+				"zuul.host.socket-timeout-millis: 4000\nhystrix.command.default.execution.isolation.thread.timeoutInMilliseconds: 5000\n")
 			req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, g.URL("/"+kind+"/x"), http.NoBody)
 			if err != nil {
 				t.Fatal(err)
@@ -234,7 +234,7 @@ func TestEventStream(t *testing.T) {
 				if n != 1 {
 					continue
 				}
-				for range 3 { // longer than every timeout of the stream
+				for range 2 { // longer than every timeout of the stream
 					g.Get("/"+kind+"/hang").wantStatus(t, http.StatusGatewayTimeout)
 				}
 			}

@@ -38,13 +38,13 @@ func TestRetries(t *testing.T) {
 		status        int
 		calls         int64
 	}{
-		{"zuul 136 read timeout", backendtest.Hang(), "GET", retryable, ", ReadTimeout: 2000, MaxAutoRetries: 1", 200, 2},
+		{"zuul 136 read timeout", backendtest.Hang(), "GET", retryable, ", ReadTimeout: 4000, MaxAutoRetries: 1", 200, 2},
 		{"zuul 137 retryable status", backendtest.Answer(404, "first"), "GET", retryable, ", MaxAutoRetries: 1, retryableStatusCodes: \"404,403\"", 200, 2},
 		{"zuul 137 another status", backendtest.Answer(404, "first"), "GET", retryable, ", MaxAutoRetries: 1, retryableStatusCodes: \"403\"", 404, 1},
-		{"zuul 138 POST, all operations", backendtest.Hang(), "POST", retryable, ", ReadTimeout: 2000, MaxAutoRetries: 1" + allMethod, 200, 2},
-		{"zuul 138 POST, 504 here where Zuul says 500", backendtest.Hang(), "POST", retryable, ", ReadTimeout: 2000, MaxAutoRetries: 1", 504, 1},
-		{"zuul 139 not retryable", backendtest.Hang(), "GET", ", retryable: false", ", ReadTimeout: 2000, MaxAutoRetries: 1", 504, 1},
-		{"zuul 139 not retryable by default", backendtest.Hang(), "GET", "", ", ReadTimeout: 2000, MaxAutoRetries: 1", 504, 1},
+		{"zuul 138 POST, all operations", backendtest.Hang(), "POST", retryable, ", ReadTimeout: 4000, MaxAutoRetries: 1" + allMethod, 200, 2},
+		{"zuul 138 POST, 504 here where Zuul says 500", backendtest.Hang(), "POST", retryable, ", ReadTimeout: 4000, MaxAutoRetries: 1", 504, 1},
+		{"zuul 139 not retryable", backendtest.Hang(), "GET", ", retryable: false", ", ReadTimeout: 4000, MaxAutoRetries: 1", 504, 1},
+		{"zuul 139 not retryable by default", backendtest.Hang(), "GET", "", ", ReadTimeout: 4000, MaxAutoRetries: 1", 504, 1},
 		{"C135 POST, closed without an answer", backendtest.HangUp(), "POST", retryable, "", 502, 1},
 		{"C135 PATCH, reset", backendtest.Reset(), "PATCH", retryable, "", 502, 1},
 		{"C135 POST, reset, no retries", backendtest.Reset(), "POST", "", notNext, 502, 1},
@@ -105,8 +105,8 @@ func TestC129Budget(t *testing.T) {
 		status          int
 		second          int64
 	}{
-		"derived":   {", ReadTimeout: 2000", "", http.StatusOK, 1},
-		"too small": {", ReadTimeout: 20000", "hystrix.command.one.execution.isolation.thread.timeoutInMilliseconds: 300\n", http.StatusGatewayTimeout, 0},
+		"derived":   {", ReadTimeout: 4000", "", http.StatusOK, 1},
+		"too small": {", ReadTimeout: 40000", "hystrix.command.one.execution.isolation.thread.timeoutInMilliseconds: 3000\n", http.StatusGatewayTimeout, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -121,9 +121,9 @@ func TestC129Budget(t *testing.T) {
 				t.Errorf("the second server got %d requests, want %d", n, tt.second)
 			}
 			if tt.second == 0 && took > 10*time.Second {
-				t.Errorf("took %s with a budget of 300ms", took)
+				t.Errorf("took %s with a budget of 3s", took)
 			}
-			if warned := g.Log.Count("the timeout of 300ms is less than") > 0; warned != (tt.second == 0) {
+			if warned := g.Log.Count("the timeout of 3s is less than") > 0; warned != (tt.second == 0) {
 				t.Errorf("warned of a budget that is too small: %t", warned)
 			}
 		})

@@ -23,7 +23,7 @@ func TestUploadsThatStall(t *testing.T) {
 			t.Parallel()
 			b := backendtest.Start(t, backendtest.Echo("users"))
 			g := startGateway(t, fmt.Sprintf("zuul.routes.users: /users/**\nusers.ribbon.listOfServers: %s\n", b.Addr)+
-				"hystrix.command.users: {execution.isolation.thread.timeoutInMilliseconds: 2000, circuitBreaker.requestVolumeThreshold: 5}\n")
+				"hystrix.command.users: {execution.isolation.thread.timeoutInMilliseconds: 4000, circuitBreaker.requestVolumeThreshold: 5}\n")
 			begin := time.Now()
 			var clients sync.WaitGroup
 			for range 20 {
@@ -34,11 +34,11 @@ func TestUploadsThatStall(t *testing.T) {
 				})
 			}
 			clients.Wait()
-			if took := time.Since(begin); took > 10*time.Second {
-				t.Errorf("freed after %s, the budget is 2 s", took)
+			if took := time.Since(begin); took > 15*time.Second {
+				t.Errorf("freed after %s, the budget is 4 s", took)
 			}
 			eventually(t, "the health of the circuit has been judged", func() bool {
-				return time.Since(begin) > 3*time.Second
+				return time.Since(begin) > 5*time.Second
 			})
 			g.Get("/users/1").wantStatus(t, http.StatusOK)
 			if g.Log.Count("to=OPEN") != 0 {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gozer-gateway/gozer/internal/backendtest"
 )
@@ -136,22 +137,26 @@ func TestC128StatusesAsInZuul(t *testing.T) {
 func TestStatusesOfURLRoutes(t *testing.T) {
 	t.Parallel()
 	hang, hangUp := backendtest.Start(t, backendtest.Hang()), backendtest.Start(t, backendtest.HangUp())
-	yaml := fmt.Sprintf(`
-zuul:
-  host: {socket-timeout-millis: 100, connect-timeout-millis: 100}
-  routes:
-    refused: {path: /refused/**, url: "http://%s"}
-    silent: {path: /silent/**, url: "http://%s"}
-    rude: {path: /rude/**, url: "http://%s"}
-    lost: {path: /lost/**, url: "http://%s"}
-`, dead(t), hang.Addr, hangUp.Addr, blackhole(t))
-	ours, zuuls := startGateway(t, yaml), startGateway(t, yaml+"gateway.compat.error-status: true\n")
-	for route, status := range map[string]int{"refused": 502, "silent": 504, "rude": 502, "lost": 504} {
-		t.Run(route, func(t *testing.T) {
-			t.Parallel()
-			ours.Get("/"+route+"/x").wantStatus(t, status)
-			zuuls.Get("/"+route+"/x").wantStatus(t, http.StatusInternalServerError)
-		})
+	for limit, routes := range map[time.Duration]map[string]struct {
+		addr   string
+		status int
+	}{
+		patience:               {"refused": {dead(t), 502}, "rude": {hangUp.Addr, 502}},
+		100 * time.Millisecond: {"silent": {hang.Addr, 504}, "lost": {blackhole(t), 504}},
+	} {
+		var yaml strings.Builder
+		fmt.Fprintf(&yaml, "zuul.host: {socket-timeout-millis: %d, connect-timeout-millis: %[1]d}\nzuul.routes:\n", limit.Milliseconds())
+		for route, to := range routes {
+			fmt.Fprintf(&yaml, "  %s: {path: /%[1]s/**, url: \"http://%s\"}\n", route, to.addr)
+		}
+		ours, zuuls := startGateway(t, yaml.String()), startGateway(t, yaml.String()+"gateway.compat.error-status: true\n")
+		for route, to := range routes {
+			t.Run(route, func(t *testing.T) {
+				t.Parallel()
+				ours.Get("/"+route+"/x").wantStatus(t, to.status)
+				zuuls.Get("/"+route+"/x").wantStatus(t, http.StatusInternalServerError)
+			})
+		}
 	}
 }
 

@@ -49,7 +49,7 @@ func TestShowServerKilledAndRevived(t *testing.T) {
 func TestShowServerFrozen(t *testing.T) {
 	t.Parallel()
 	a, b := backendtest.Start(t, identify()), backendtest.Start(t, identify())
-	g := startGateway(t, pairYAML(true, 2*time.Second, a.Addr, b.Addr))
+	g := startGateway(t, pairYAML(true, 4*time.Second, a.Addr, b.Addr))
 	l := startLoad(t, g.URL("/pair/x"), http.MethodGet)
 	l.Reaches(a, 50)
 	a.Freeze()

@@ -162,7 +162,11 @@ func TestUpgradeAnsweredOtherwise(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			raw := backendtest.StartRaw(t, backendtest.Step{Reply: tt.reply})
-			g := startGateway(t, "zuul.routes.url: {path: /url/**, url: \"http://"+raw.Addr+"\"}\nzuul.host.socket-timeout-millis: 2000\n")
+			yaml := "zuul.routes.url: {path: /url/**, url: \"http://" + raw.Addr + "\"}\n"
+			if tt.status == http.StatusGatewayTimeout {
+				yaml += "zuul.host.socket-timeout-millis: 500\n"
+			}
+			g := startGateway(t, yaml)
 			u := g.upgrade("/url/x", "Connection: Upgrade", "Upgrade: websocket")
 			body, err := io.ReadAll(u.response.Body)
 			if err != nil || u.response.StatusCode != tt.status || tt.body != "" && string(body) != tt.body {
