@@ -209,7 +209,11 @@ func TestReloadOfTLS(t *testing.T) {
 	b := backendtest.Start(t, identify())
 	first, second := a.server.Issue("g.test"), a.server.Issue("g.test")
 	cert, key := second.Write()
-	g := startGateway(t, secureYAML(first, b))
+	// The file is not watched, or a slow test would have two reloads for one.
+	yaml := func(cert, key string, further ...string) string {
+		return secureFiles(cert, key, b, append(further, "gateway.reload.watch: false")...)
+	}
+	g := startGateway(t, yaml(first.Write()))
 	client := a.trusting("g.test")
 	client.ClientSessionCache = tls.NewLRUClientSessionCache(4)
 	for range 2 {
@@ -217,25 +221,25 @@ func TestReloadOfTLS(t *testing.T) {
 			t.Fatalf("%v, %v", answer, err)
 		}
 	}
-	g.Reload(secureFiles(cert, key, b, "gateway.ssl.watch-interval: 1m"), reloaded)
+	g.Reload(yaml(cert, key, "gateway.ssl.watch-interval: 1m"), reloaded)
 	if got := g.shown(a.trusting("g.test")); got != serialOf(second) {
 		t.Errorf("after the reload: shown %s", got)
 	}
 	if g.Log.Count(`msg="needs a restart, the value of the start stays" key=gateway.ssl.watch-interval`) != 1 {
 		t.Error("the log does not say that the interval needs a restart")
 	}
-	g.Reload(secureFiles(cert, key, b, "server.ssl.client-auth: need", "server.ssl.trust-certificate: "+a.trust), reloaded)
+	g.Reload(yaml(cert, key, "server.ssl.client-auth: need", "server.ssl.trust-certificate: "+a.trust), reloaded)
 	if answer, err := g.getTLS(client, "g.test"); err == nil { // it would resume its session
 		t.Errorf("a client without a certificate gets %d", answer.Status)
 	}
 	if answer, err := g.getTLS(a.trusting("g.test", a.client.Issue("alice")), "g.test"); err != nil || answer.Status != http.StatusOK {
 		t.Errorf("a client with a certificate: %v, %v", answer, err)
 	}
-	g.Reload(secureFiles(cert, key, b, "server.ssl.enabled: false"), reloaded)
+	g.Reload(yaml(cert, key, "server.ssl.enabled: false"), reloaded)
 	if g.Log.Count(`key=server.ssl.enabled`) != 1 {
 		t.Error("the log does not say that TLS off needs a restart")
 	}
-	g.Reload(secureFiles(cert+".none", key, b), refused)
+	g.Reload(yaml(cert+".none", key), refused)
 	if got := g.shown(a.trusting("g.test", a.client.Issue("alice"))); got != serialOf(second) {
 		t.Errorf("after a refused reload: shown %s", got)
 	}
@@ -248,7 +252,8 @@ func TestHTTPOverTLS(t *testing.T) {
 	echo := backendtest.Start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(w, r.Body) }))
 	switcher := backendtest.Start(t, switching())
 	g := startGateway(t, secureYAML(a.server.Issue("g.test"), echo,
-		"zuul.routes.up: {path: /up/**, url: \""+switcher.URL()+"\"}", "gateway.limits.header-timeout: 2s", "logging.level.root: debug"))
+		"zuul.routes.up: {path: /up/**, url: \""+switcher.URL()+"\"}", "logging.level.root: debug"))
+	impatient := startGateway(t, secureYAML(a.server.Issue("g.test"), echo, "gateway.limits.header-timeout: 5s"))
 	t.Run("keep-alive", func(t *testing.T) {
 		conn, err := g.dialTLS(a.trusting("g.test"))
 		if err != nil {
@@ -319,7 +324,7 @@ func TestHTTPOverTLS(t *testing.T) {
 	for name, first := range map[string]string{"C228 nothing": "", "C228 half a hello": "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			conn := dial(t, g.Proxy)
+			conn := dial(t, impatient.Proxy)
 			write(t, conn, first)
 			if _, err := io.ReadAll(conn); err != nil && !errors.Is(err, net.ErrClosed) && !strings.Contains(err.Error(), "reset") {
 				t.Error(err) // it would be the time-out of the test
@@ -328,7 +333,7 @@ func TestHTTPOverTLS(t *testing.T) {
 	}
 	t.Run("C228 TLS and then nothing", func(t *testing.T) {
 		t.Parallel()
-		conn, err := g.dialTLS(a.trusting("g.test"))
+		conn, err := impatient.dialTLS(a.trusting("g.test"))
 		if err != nil {
 			t.Fatal(err)
 		}
