@@ -45,6 +45,7 @@ func wantPart(t *testing.T, client *http.Client, method, url string, words ...st
 func TestHandOverOfTheRegistryUnderLoad(t *testing.T) {
 	t.Parallel()
 	s := lone()
+	s.yaml += "gateway.shutdown.idle-grace: 5s\n" // for clients that pause
 	s.program = ownProgram(t)
 	g := s.launch(t)
 	url := "http://" + g.Log.address(t, "registry", g.ended) + "/eureka/"
