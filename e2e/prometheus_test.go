@@ -4,11 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -79,10 +79,9 @@ func prometheus(t *testing.T, target string) (api string) {
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	address := freeAddress(t)
 	log := newOutput()
 	cmd := exec.CommandContext(context.Background(), server,
-		"--config.file="+config, "--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address="+address)
+		"--config.file="+config, "--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address=127.0.0.1:0")
 	cmd.Stdout, cmd.Stderr = log, log
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -94,20 +93,15 @@ func prometheus(t *testing.T, target string) (api string) {
 			t.Log(log.String())
 		}
 	})
-	return "http://" + address + "/api/v1/"
+	var found []string
+	eventually(t, "it listens", func() bool {
+		found = prometheusListens.FindStringSubmatch(log.String())
+		return found != nil
+	})
+	return "http://" + found[1] + "/api/v1/"
 }
 
-// freeAddress is one that nobody listened on a moment ago.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	var c net.ListenConfig
-	l, err := c.Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
+var prometheusListens = regexp.MustCompile(`msg="Listening on" address=(127\.0\.0\.1:[1-9]\d*)`)
 
 // query gives the value of an expression, "" while there is none.
 func query(g *gateway, api, expr string) string {
