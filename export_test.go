@@ -32,6 +32,12 @@ func WithHealthPatience(d time.Duration) Option {
 	return func(o *options) { o.healthPatience = d }
 }
 
+// WithNotify tells f what a service manager is told.
+func WithNotify(f func(lines ...string) error) Option { return withNotify(f) }
+
+// Succeeded is the end of a hand-over: the successor serves.
+func (g *Gateway) Succeeded() { close(g.succession.serves) }
+
 // UntilSignal is what Main does with signals.
 func UntilSignal(ctx context.Context, signals <-chan os.Signal, exit func(code int)) context.Context {
 	return untilSignal(ctx, signals, exit)

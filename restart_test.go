@@ -148,3 +148,26 @@ func TestReloadChangesTheShutdown(t *testing.T) {
 		}
 	})
 }
+
+// Whoever asks for the end of a process whose successor serves gets the end of that process
+// alone: the registry and the service manager hear nothing of it.
+func TestEndIsAskedForWhileTheSuccessorServes(t *testing.T) {
+	for range 30 { // both are there when Run looks, which of the two it sees first is chance
+		ctx, stop := context.WithCancel(t.Context())
+		p := &place{network: memhttp.NewNetwork()}
+		var g *gozer.Gateway
+		var told []string
+		g = newGateway(t, "management.server.port: -1\n", p.listen(), gozer.WithNotify(func(lines ...string) error {
+			if told = append(told, lines...); len(told) == 1 {
+				g.Succeeded()
+				stop()
+			}
+			return nil
+		}))
+		_ = g.Run(ctx) // says that it was cut
+		stop()
+		if !slices.Equal(told, []string{"READY=1"}) {
+			t.Fatalf("the service manager was told %q", told)
+		}
+	}
+}

@@ -65,14 +65,16 @@ func (g *Gateway) live(ctx context.Context, servers []*server, background func(c
 	g.succeed()
 	select {
 	case <-ctx.Done():
-		return g.shutDown(servers, registered)
 	case <-g.succession.serves:
-		return g.giveWay(ctx, servers, registered)
 	case err := <-failed:
 		registered.end(g)
 		g.closeAll(servers)
 		return err
 	}
+	if g.succession.over() {
+		return g.giveWay(ctx, servers, registered)
+	}
+	return g.shutDown(servers, registered)
 }
 
 // background starts what works beside the requests; it ends with ctx.

@@ -21,6 +21,16 @@ type succession struct {
 	serves  chan struct{}             // closed when the successor does
 }
 
+// over reports that the successor serves.
+func (s *succession) over() bool {
+	select {
+	case <-s.serves:
+		return true
+	default:
+		return false
+	}
+}
+
 var errNoSuccessor = errors.New("gozer: this process has a successor, or is about to")
 
 // handOver starts the program that is installed now as the successor of this process, with
