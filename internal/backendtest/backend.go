@@ -116,7 +116,7 @@ func (b *Backend) serve(l net.Listener) *life {
 	b.tb.Cleanup(func() {
 		f.cut()
 		b.gate.open()
-		f.await(farewell)
+		await(farewell, f.allClosed)
 	})
 	return f
 }

@@ -63,7 +63,7 @@ func Reset() http.Handler {
 		if err != nil {
 			panic(err)
 		}
-		_ = c.(conn).reset()
+		_ = c.(*conn).reset()
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -14,6 +15,9 @@ import (
 // is counted in ticks: a process that has been stopped meanwhile reads first what
 // has come.
 const lingering = 100 * time.Millisecond
+
+// hearing is how long it then has to begin with requests that have arrived.
+const hearing = 5 * time.Second
 
 // farewell is how long the end of a test waits for connections: net/http keeps one for
 // half a second if it has not read the request to its end, and who counts goroutines then
@@ -26,14 +30,16 @@ type life struct {
 	listener net.Listener
 	served   chan struct{}
 	dying    atomic.Bool
-	open     atomic.Int64 // connections
+
+	mu   sync.Mutex
+	open map[net.Conn]http.ConnState // guarded by mu
 }
 
 func startLife(l net.Listener, h http.Handler) *life {
-	f := &life{listener: l, served: make(chan struct{})}
+	f := &life{listener: l, served: make(chan struct{}), open: map[net.Conn]http.ConnState{}}
 	f.server = &http.Server{
 		Handler:   f.closing(h),
-		ConnState: f.count,
+		ConnState: f.note,
 		ErrorLog:  slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
 	}
 	go func() {
@@ -53,32 +59,51 @@ func (f *life) closing(h http.Handler) http.Handler {
 	})
 }
 
-func (f *life) count(_ net.Conn, s http.ConnState) {
-	switch s {
-	case http.StateNew:
-		f.open.Add(1)
-	case http.StateHijacked, http.StateClosed:
-		f.open.Add(-1)
-	case http.StateActive, http.StateIdle:
+func (f *life) note(c net.Conn, s http.ConnState) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if s == http.StateHijacked || s == http.StateClosed {
+		delete(f.open, c)
+	} else {
+		f.open[c] = s
 	}
+}
+
+func (f *life) allClosed() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.open) == 0
+}
+
+// allHeard reports that no request waits for the server to begin with it.
+func (f *life) allHeard() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for c, state := range f.open {
+		if state != http.StateActive && c.(*conn).asked() {
+			return false
+		}
+	}
+	return true
 }
 
 func (f *life) drain() {
 	f.listener.Close() // first: a client told to close would come back with a new connection
 	<-f.served
 	f.dying.Store(true)
-	f.await(lingering)
+	await(lingering, f.allClosed)
+	await(hearing, f.allHeard)
 	gone, cancel := context.WithCancel(context.Background())
 	cancel()
 	_ = f.server.Shutdown(gone) // closes what idles and does not wait for the rest
 }
 
-// await returns when no connection is open, or after as many ticks as limit has.
-func (f *life) await(limit time.Duration) {
+// await returns when ok says yes, or after as many ticks as limit has.
+func await(limit time.Duration, ok func() bool) {
 	const pace = time.Millisecond
 	tick := time.NewTicker(pace)
 	defer tick.Stop()
-	for left := limit; left > 0 && f.open.Load() > 0; left -= pace {
+	for left := limit; left > 0 && !ok(); left -= pace {
 		<-tick.C
 	}
 }

@@ -101,7 +101,7 @@ func (l *listener) Accept() (net.Conn, error) {
 		return nil, err
 	}
 	l.accepted.Add(1)
-	return conn{c, l.gate}, nil
+	return &conn{Conn: c, gate: l.gate}, nil
 }
 
 // Close ends the listening itself and not only this descriptor of it: a process
@@ -121,27 +121,45 @@ func (l *listener) Close() error {
 // copy past the gate.
 type conn struct {
 	net.Conn
-	gate *gate
+	gate  *gate
+	heard atomic.Bool // something since the last answer
 }
 
-func (c conn) Read(p []byte) (int, error) {
+func (c *conn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
+	if n > 0 {
+		c.heard.Store(true)
+	}
 	c.gate.pass()
 	return n, err
 }
 
-func (c conn) Write(p []byte) (int, error) {
+func (c *conn) Write(p []byte) (int, error) {
 	c.gate.pass()
+	c.heard.Store(false)
 	return c.Conn.Write(p)
 }
 
 // Close tells the peer at once, whoever else holds a copy of the socket.
-func (c conn) Close() error {
+func (c *conn) Close() error {
 	return errors.Join(c.Conn.(*net.TCPConn).CloseWrite(), c.Conn.Close())
 }
 
+// asked tells whether a request, or the beginning of one, has come that is not answered.
+func (c *conn) asked() bool {
+	raw, err := c.Conn.(*net.TCPConn).SyscallConn()
+	if c.heard.Load() || err != nil {
+		return err == nil
+	}
+	waiting := 0
+	_ = raw.Control(func(fd uintptr) {
+		waiting, _, _ = syscall.Recvfrom(int(fd), make([]byte, 1), syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
+	})
+	return waiting > 0
+}
+
 // reset closes the connection with RST.
-func (c conn) reset() error {
+func (c *conn) reset() error {
 	return errors.Join(c.Conn.(*net.TCPConn).SetLinger(0), c.Conn.Close())
 }
 
