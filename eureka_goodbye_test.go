@@ -45,7 +45,7 @@ func ends() map[string]func(t *testing.T, m *member) {
 			if err := m.OutOfService(t.Context()); err != nil {
 				t.Error(err)
 			}
-			pass(5 * time.Second) // in which it still answers
+			after(5 * time.Second) // in which it still answers
 			m.stop()
 			if err := m.Cancel(t.Context()); err != nil {
 				t.Error(err)
@@ -83,7 +83,7 @@ func TestHowLongAnInstanceThatIsGoneIsKnown(t *testing.T) {
 					defer two.stop()
 					w.startGateway(t, row.yaml)
 					defer w.end(t)
-					pass(3 * time.Minute)
+					after(3 * time.Minute)
 					dead, attempts := false, 0
 					w.gateway.SetTransport("users", roundTrip(func(r *http.Request) (*http.Response, error) {
 						if strings.HasPrefix(r.URL.Host, "u1:") && dead {
@@ -99,7 +99,7 @@ func TestHowLongAnInstanceThatIsGoneIsKnown(t *testing.T) {
 						if got := get(t, w.gateway, "/users/1"); got.Code != http.StatusOK {
 							t.Fatalf("%d after %v", got.Code, time.Since(began))
 						}
-						if pass(100 * time.Millisecond); time.Since(began) > 10*time.Minute {
+						if after(100 * time.Millisecond); time.Since(began) > 10*time.Minute {
 							t.Fatal("the instance is still there")
 						}
 					}
@@ -128,17 +128,17 @@ func TestC186FlappingInstance(t *testing.T) {
 		defer two.stop()
 		w.startGateway(t, "eureka.client.registry-fetch-interval-seconds: 1\n")
 		defer w.end(t)
-		pass(5 * time.Second)
+		after(5 * time.Second)
 		for n := range 20 {
 			status := []eureka.Status{eureka.OutOfService, eureka.Up}[n%2]
 			if err := one.Override(t.Context(), status); err != nil {
 				t.Fatal(err)
 			}
-			pass(time.Second)
+			after(time.Second)
 			if got := len(w.gateway.Servers("users")); got != 1+n%2 {
 				t.Errorf("a second after %v there are %d servers", status, got)
 			}
-			pass(2 * time.Second)
+			after(2 * time.Second)
 		}
 	})
 }
@@ -162,7 +162,7 @@ func TestShutdownTellsWhatTheRegistryKnows(t *testing.T) {
 					w.startRegistry(t)
 				}
 				w.startGateway(t, row.yaml)
-				pass(time.Minute)
+				after(time.Minute)
 				if row.vanishes {
 					w.stop()
 				}

@@ -136,11 +136,6 @@ func user(host string) *eureka.Instance {
 	}
 }
 
-func pass(d time.Duration) {
-	<-time.After(d)
-	synctest.Wait()
-}
-
 func TestOneKeyMakesServicesKnown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{Network: memhttp.NewNetwork()}
@@ -149,7 +144,7 @@ func TestOneKeyMakesServicesKnown(t *testing.T) {
 		w.register(t, user("u1"))
 		w.startGateway(t, "spring.application.name: Edge\nzuul.routes.readers: /readers/**\n")
 		defer w.end(t)
-		pass(time.Second)
+		after(time.Second)
 		wantAnswer(t, get(t, w.gateway.Management(), "/actuator/routes"), http.StatusOK, `{"/readers/**":"readers","/users/**":"users"}`)
 		server := w.gateway.Servers("users")
 		if len(server) != 1 || server[0].HostPort() != "u1:8080" || server[0].Zone != "rack-a" || server[0].ID != "u1" || server[0].Metadata["zone"] != "rack-a" {
@@ -165,9 +160,9 @@ func TestOneKeyMakesServicesKnown(t *testing.T) {
 		}
 
 		t.Log("a change is pushed")
-		pass(2 * time.Second)
+		after(2 * time.Second)
 		w.register(t, user("u2"))
-		pass(100 * time.Millisecond)
+		after(100 * time.Millisecond)
 		if server := w.gateway.Servers("users"); len(server) != 2 {
 			t.Errorf("servers %+v", server)
 		}
@@ -191,7 +186,7 @@ func TestNoKeyStartsNothing(t *testing.T) {
 				return p.network.Dial(ctx, network, address)
 			}))
 			r := run(t, g)
-			pass(5 * time.Minute)
+			after(5 * time.Minute)
 			r.stop()
 			if err := <-r.done; err != nil || dialled != 0 {
 				t.Errorf("%d connections, %v with\n%s", dialled, err, yaml)
@@ -215,10 +210,10 @@ func TestRegistryDownDoesNotDelayTheStart(t *testing.T) {
 		if got := get(t, w.gateway.Management(), "/actuator/health").Body.String(); !strings.Contains(got, `"eureka":{"status":"UNKNOWN"`) {
 			t.Errorf("C174: health %s", got)
 		}
-		pass(5 * time.Second)
+		after(5 * time.Second)
 		w.startRegistry(t)
 		w.register(t, user("u1"))
-		pass(time.Minute)
+		after(time.Minute)
 		if server := w.gateway.Servers("users"); len(server) != 1 {
 			t.Errorf("servers %+v", server)
 		}
@@ -228,7 +223,7 @@ func TestRegistryDownDoesNotDelayTheStart(t *testing.T) {
 
 		t.Log("later the registry goes, the list stays")
 		w.stop()
-		pass(10 * time.Minute)
+		after(10 * time.Minute)
 		if server := w.gateway.Servers("users"); len(server) != 1 {
 			t.Errorf("servers %+v", server)
 		}
@@ -260,21 +255,21 @@ func TestHealthTellsOfADeadRegistry(t *testing.T) {
 			return part.Status, part.Details.Age, part.Details.Error
 		}
 		// never reached
-		pass(10 * time.Minute)
+		after(10 * time.Minute)
 		if status, age, trouble := health(); status != "UNKNOWN" || age != "" || trouble == "" {
 			t.Errorf("%s, age %q, error %q", status, age, trouble)
 		}
 		wantSeries(t, w.gateway, "gozer_discovery_fetched 0", "gozer_discovery_failing 1")
 		// reached
 		w.startRegistry(t)
-		pass(10 * time.Minute)
+		after(10 * time.Minute)
 		if status, age, trouble := health(); status != "UP" || age == "" || trouble != "" {
 			t.Errorf("%s, age %q, error %q", status, age, trouble)
 		}
 		wantSeries(t, w.gateway, "gozer_discovery_fetched 1", "gozer_discovery_failing 0")
 		// down for thirty intervals
 		w.stop()
-		pass(30 * 30 * time.Second)
+		after(30 * 30 * time.Second)
 		status, age, trouble := health()
 		if old, err := time.ParseDuration(age); status != "STALE" || err != nil || old < 14*time.Minute || trouble == "" {
 			t.Errorf("%s, age %q, error %q", status, age, trouble)
@@ -284,7 +279,7 @@ func TestHealthTellsOfADeadRegistry(t *testing.T) {
 		}
 		// recovers by itself
 		w.startRegistry(t)
-		pass(10 * time.Minute)
+		after(10 * time.Minute)
 		if status, _, trouble := health(); status != "UP" || trouble != "" {
 			t.Errorf("%s, error %q", status, trouble)
 		}
@@ -310,10 +305,10 @@ func TestGoodbye(t *testing.T) {
 		w := &world{Network: memhttp.NewNetwork()}
 		w.startRegistry(t)
 		w.startGateway(t, "gateway.shutdown.wait: 5s\nspring.application.name: edge\n")
-		pass(time.Second)
+		after(time.Second)
 		w.take()
 		w.at.stop()
-		pass(time.Second)
+		after(time.Second)
 		if diff := cmp.Diff([]string{"PUT /eureka/apps/EDGE/gw.test:edge:8080/status OUT_OF_SERVICE"}, w.take()); diff != "" {
 			t.Error(diff)
 		}
@@ -322,7 +317,7 @@ func TestGoodbye(t *testing.T) {
 		} else {
 			_ = conn.Close()
 		}
-		pass(10 * time.Second)
+		after(10 * time.Second)
 		w.end(t)
 		if diff := cmp.Diff("DELETE /eureka/apps/EDGE/gw.test:edge:8080 ", strings.Join(w.take(), "\n")); diff != "" {
 			t.Error(diff)
@@ -345,7 +340,7 @@ func TestIsSecureFalseTakesThePlainPort(t *testing.T) {
 		w.register(t, i)
 		w.startGateway(t, "users.ribbon.IsSecure: false\n")
 		defer w.end(t)
-		pass(time.Second)
+		after(time.Second)
 		if s := w.gateway.Servers("users"); len(s) != 1 || s[0].Port != 8080 || s[0].Secure {
 			t.Errorf("users: %+v", s)
 		}
@@ -469,7 +464,7 @@ func TestOwnServiceIsNotRouted(t *testing.T) {
 		w.startRegistry(t)
 		w.startGateway(t, "spring.application.name: edge\neureka.instance.appname: Front-Door\n")
 		defer w.end(t)
-		pass(35 * time.Second)
+		after(35 * time.Second)
 		wantAnswer(t, get(t, w.gateway.Management(), "/actuator/routes"), http.StatusOK, `{}`)
 		if len(w.gateway.Servers("front-door")) != 1 {
 			t.Error("the gateway does not see itself")

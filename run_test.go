@@ -109,6 +109,7 @@ func (p *place) wantRefused(t *testing.T, url string) {
 	}
 }
 
+// after returns when fake time has gone on and everything that this leads to has been done.
 func after(d time.Duration) {
 	<-time.After(d)
 	synctest.Wait()
